@@ -1,0 +1,121 @@
+# isphpbd: the headers need no build; this builds and runs what surrounds them. `make help` lists the targets.
+#
+#   config=release|debug|sanitize   -O2 (default), -O0 -g, or ASan + UBSan
+#   werror=1                        warnings are errors
+#   OPENMP=1                        compile with OpenMP
+#   GREATEST=dir                    the directory of the real greatest.h, instead of tests/support
+#   CC= EXTRA_CFLAGS= BUILD= JOBS= TESTS="test_a test_b" ONLY="validate_a" as usual
+
+CC ?= cc
+config ?= release
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+TEST_SECONDS ?= 600
+VALIDATE_SECONDS ?= 3600
+
+# make itself works on JOBS programs at a time unless told otherwise.
+ifeq (,$(filter -j% --jobserver%,$(MAKEFLAGS)))
+MAKEFLAGS += -j$(JOBS)
+endif
+
+# ---- flags --------------------------------------------------------------------------------------------------------
+
+flags_release := -O2
+flags_debug := -O0 -g
+flags_sanitize := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all
+ifndef flags_$(config)
+$(error config is $(config), but can only be release, debug or sanitize)
+endif
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wdouble-promotion -Wshadow -Wundef -Wcast-qual -Wvla
+# C99 without contraction of a * b + c into one rounding: the condition for the same bits everywhere.
+CFLAGS = -std=c99 -ffp-contract=off $(flags_$(config)) $(WARNINGS) $(EXTRA_CFLAGS)
+CPPFLAGS = -I. -Itests/support
+LDLIBS = -pthread -lm
+
+ifeq ($(werror),1)
+CFLAGS += -Werror
+endif
+ifeq ($(OPENMP),1)
+CFLAGS += -fopenmp
+endif
+ifneq ($(GREATEST),)
+ifeq ($(wildcard $(GREATEST)/greatest.h),)
+$(error no greatest.h in GREATEST=$(GREATEST))
+endif
+# As system headers, since -I comes first and ours would win; the macros of the real one are not written for all warnings.
+CPPFLAGS = -I. -isystem $(GREATEST) -isystem tests/support
+WARNINGS := -Wall -Wextra
+endif
+
+# ---- what there is to build ---------------------------------------------------------------------------------------
+
+BUILD ?= build$(if $(filter-out release,$(config)),/$(config))$(if $(filter 1,$(OPENMP)),/openmp)
+headers := $(wildcard isphpbd_sph.h isphpbd_pbd.h isphpbd.h)
+
+tests := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
+scripts := $(wildcard tests/test_*.sh)
+validations := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/validate_*.c))
+benchmarks := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/bench_*.c))
+examples := $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
+tools := $(foreach t,$(wildcard tools/*.c),$(BUILD)/$(subst _,-,$(basename $(notdir $t))))
+programs := $(tests) $(validations) $(benchmarks) $(examples) $(tools)
+
+selected_tests := $(if $(TESTS),$(filter $(addprefix %/,$(addsuffix .sh,$(TESTS)) $(TESTS)),$(scripts) $(tests)),$(scripts) $(tests))
+selected_validations := $(if $(ONLY),$(filter $(addprefix %/,$(ONLY)),$(validations)),$(validations))
+
+.PHONY: all test validate bench demo clean help
+all: $(programs)
+
+# Every program is one file that includes headers; all of them wait for all headers. The stamp makes a change of compiler
+# or flags rebuild everything.
+stamp := $(BUILD)/.flags
+command = $(CC) $(CPPFLAGS) $(CFLAGS)
+ifneq (,$(filter-out clean help,$(or $(MAKECMDGOALS),all)))
+$(shell mkdir -p $(BUILD) && echo '$(command)' | cmp -s - $(stamp) || echo '$(command)' >$(stamp))
+endif
+
+common := $(headers) $(wildcard tests/support/*.h examples/*.h tools/*.h) $(stamp)
+define compile
+@echo "cc  $@"
+@$(command) -o $@ $< $(LDFLAGS) $(LDLIBS)
+endef
+
+$(tests) $(validations) $(benchmarks): $(BUILD)/%: tests/%.c $(common)
+	$(compile)
+$(examples): $(BUILD)/%: examples/%.c $(common)
+	$(compile)
+$(foreach t,$(wildcard tools/*.c),$(eval $(BUILD)/$(subst _,-,$(basename $(notdir $t))): $t $(common) ; $$(compile)))
+
+# ---- what there is to run -----------------------------------------------------------------------------------------
+
+test: $(filter-out %.sh,$(selected_tests)) $(tools)
+	@CC='$(CC)' BUILD='$(BUILD)' sh tests/run.sh -j $(JOBS) -t $(TEST_SECONDS) -o $(BUILD)/test-logs $(selected_tests)
+
+validate: $(selected_validations)
+	@CC='$(CC)' FLAGS='$(CFLAGS)' sh tests/validate.sh -j $(JOBS) -t $(VALIDATE_SECONDS) -o $(BUILD)/validation $(selected_validations)
+
+bench: $(benchmarks)
+	@for b in $(benchmarks); do echo "== $$b"; $$b $(BENCH_ARGS) || exit 1; done
+
+# The scenes of examples/play.c as pictures; DEMO= picks another one.
+DEMO ?= dam_break
+ifneq (,$(wildcard examples/play.c))
+demo: $(BUILD)/play
+	$(BUILD)/play $(DEMO) $(DEMO_ARGS)
+else
+demo:
+	@echo "there is no examples/play.c yet" >&2; exit 1
+endif
+
+clean:
+	rm -rf build
+
+help:
+	@echo "make            build all programs into $(BUILD)/"
+	@echo "make test       run the tests; the last line says N passed, N failed"
+	@echo "make validate   run the long physical validations and write docs/validation.md with its plots"
+	@echo "make bench      run the benchmarks"
+	@echo "make demo       play a scene (DEMO=name)"
+	@echo "make clean      remove build/"
+	@echo "options         config=release|debug|sanitize werror=1 OPENMP=1 CC=clang GREATEST=dir JOBS=n"
+	@echo "                TESTS=\"test_a test_b\" ONLY=\"validate_a\" EXTRA_CFLAGS=... BENCH_ARGS=... BUILD=dir"
