@@ -1,0 +1,704 @@
+/* render.h - a software renderer for water, cloth and bodies: one call, one picture. Part of the examples. SPDX: MIT
+
+   Rays through a smooth fluid surface (surface.h) and a tree of triangles and spheres (bvh.h): Fresnel reflection, refraction
+   through the water and out of it, absorption and scattering along the way, white foam, shadows. The light that reaches the
+   ground is computed by sending sunlight through the scene once per picture, which gives shadows, coloured shade under
+   water and caustics in one map. Pixels at edges are supersampled. The picture does not depend on the number of threads.
+   Define EXAMPLES_IMPLEMENTATION in one file.
+
+   [setup] meshes, tree, surface   [sky] environment   [light] map of the ground   [shade] solids   [water] fluid
+   [image] pixels, antialiasing, tone mapping */
+#ifndef EXAMPLES_RENDER_H
+#define EXAMPLES_RENDER_H
+
+#include "bvh.h"
+#include "png.h"
+#include "surface.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct render_mesh {
+    const vec3 *vertices;
+    const uint32_t *indices; /* 3 per triangle */
+    int vertex_count, triangle_count;
+    vec3 color;    /* linear, 0..1 */
+    float opacity; /* 1: solid; less: light passes straight through as through a thin skin */
+    float gloss;   /* 0 matt .. 1 polished */
+    bool flat;     /* faceted: no smooth normals */
+} render_mesh;
+
+typedef struct render_liquid {
+    vec3 absorption; /* 1/m: what a metre takes away of red, green, blue */
+    vec3 scatter;    /* colour of the light that comes back out of deep liquid */
+    float milky;     /* 1/m: how fast that colour builds up */
+} render_liquid;
+
+typedef struct render_scene {
+    surface_input fluid;
+    const uint32_t *particle_colors; /* 0xRRGGBB per particle: draws spheres instead of a surface; NULL: surface */
+    render_liquid liquid[2];         /* by surface_input.kind */
+    const render_mesh *meshes;
+    int mesh_count;
+    vec3 eye, target;
+    float fov; /* degrees, vertical */
+    float ground; /* m, height of the floor */
+    vec3 shown_lo, shown_hi; /* m, the box whose light and shadow on the floor matter */
+} render_scene;
+
+/* Fills the image. false: out of memory (the image is unchanged). */
+bool render(image *im, const render_scene *scene, const isphpbd_parallel *parallel);
+
+/* Water that is pleasantly blue at this depth (m): real water is all but clear below some metres. */
+render_liquid render_water(float depth);
+/* 0xRRGGBB of a value in 0..1: pressure (blue to red, figure 7 of the paper), error (white to red, figure 11). */
+uint32_t render_pressure_color(float value);
+uint32_t render_error_color(float value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* EXAMPLES_RENDER_H */
+
+#if defined(EXAMPLES_IMPLEMENTATION) && !defined(EXAMPLES_RENDER_IMPLEMENTED)
+#define EXAMPLES_RENDER_IMPLEMENTED
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RENDER_FAR 1e6f
+#define RENDER_ETA 1.333f /* refractive index of water */
+
+enum { RENDER_MAP = 320, RENDER_SKY_DIRECTIONS = 9 }; /* side of the light map; directions of its ambient part */
+
+typedef struct render_light { vec3 sun; float sky; } render_light; /* 1: unshaded */
+
+typedef struct render_context {
+    const render_scene *scene;
+    image *im;
+    surface water;
+    bool has_water;
+    bvh tree;
+    vec3 *normals;      /* of all mesh vertices, mesh after mesh */
+    int *normal_offset; /* per mesh */
+    vec3 sun;           /* unit, towards it */
+    vec3 forward, right, up;
+    float size;         /* m, diagonal of the shown box */
+    float map_x, map_z, map_cell; /* light map: corner and texel in m */
+    render_light *map;
+    float *photons;     /* 3 per sun ray: what arrives, for one row-parallel pass */
+    vec3 *landing;
+    vec3 *pixels;       /* linear colours before tone mapping */
+} render_context;
+
+/* ---- [setup] ----------------------------------------------------------------------------------------------------------- */
+
+render_liquid render_water(float depth) {
+    render_liquid liquid;
+    liquid.absorption = v3_scale(v3(1.9f, 0.55f, 0.28f), 1.0f / depth);
+    liquid.scatter = v3(0.012f, 0.13f, 0.20f);
+    liquid.milky = 0.55f / depth;
+    return liquid;
+}
+
+static uint32_t render_pack(vec3 c) {
+    return (uint32_t)(255.0f * f_clamp(c.x, 0, 1) + 0.5f) << 16 | (uint32_t)(255.0f * f_clamp(c.y, 0, 1) + 0.5f) << 8 |
+           (uint32_t)(255.0f * f_clamp(c.z, 0, 1) + 0.5f);
+}
+
+uint32_t render_pressure_color(float value) {
+    vec3 low = v3(0.10f, 0.32f, 0.85f), middle = v3(0.85f, 0.87f, 0.90f), high = v3(0.86f, 0.07f, 0.08f);
+    value = f_clamp(value, 0.0f, 1.0f);
+    return render_pack(value < 0.5f ? v3_mix(low, middle, 2.0f * value) : v3_mix(middle, high, 2.0f * value - 1.0f));
+}
+
+uint32_t render_error_color(float value) {
+    return render_pack(v3_mix(v3(0.93f, 0.94f, 0.95f), v3(0.86f, 0.04f, 0.05f), f_clamp(value, 0.0f, 1.0f)));
+}
+
+static void render_mesh_normals(const render_mesh *mesh, vec3 *normals) {
+    int i, k;
+    for (i = 0; i < mesh->triangle_count; ++i) {
+        const uint32_t *t = mesh->indices + 3 * i;
+        vec3 a = mesh->vertices[t[0]], n = v3_cross(v3_sub(mesh->vertices[t[1]], a), v3_sub(mesh->vertices[t[2]], a));
+        for (k = 0; k < 3; ++k) normals[t[k]] = v3_add(normals[t[k]], n); /* weighted by area */
+    }
+    for (i = 0; i < mesh->vertex_count; ++i) normals[i] = v3_unit(normals[i]);
+}
+
+static bool render_build_tree(render_context *c) {
+    const render_scene *s = c->scene;
+    int i, k, vertices = 0, primitives = s->particle_colors ? s->fluid.count : 0;
+    c->normal_offset = (int *)malloc(((size_t)s->mesh_count + 1) * sizeof(int));
+    if (!c->normal_offset) return false;
+    for (i = 0; i < s->mesh_count; ++i) {
+        c->normal_offset[i] = vertices;
+        vertices += s->meshes[i].vertex_count;
+        primitives += s->meshes[i].triangle_count;
+    }
+    c->normals = (vec3 *)calloc((size_t)vertices + 1, sizeof(vec3));
+    if (!c->normals || !bvh_reserve(&c->tree, primitives)) return false;
+    for (i = 0; i < s->mesh_count; ++i) {
+        const render_mesh *mesh = &s->meshes[i];
+        render_mesh_normals(mesh, c->normals + c->normal_offset[i]);
+        for (k = 0; k < mesh->triangle_count; ++k) {
+            const uint32_t *t = mesh->indices + 3 * k;
+            bvh_add_triangle(&c->tree, mesh->vertices[t[0]], mesh->vertices[t[1]], mesh->vertices[t[2]], i, k);
+        }
+    }
+    if (s->particle_colors)
+        for (i = 0; i < s->fluid.count; ++i) bvh_add_sphere(&c->tree, s->fluid.positions[i], 0.48f * s->fluid.spacing, i);
+    bvh_build(&c->tree);
+    return true;
+}
+
+static void render_camera(render_context *c) {
+    const render_scene *s = c->scene;
+    float half = tanf(0.5f * s->fov * 3.14159265f / 180.0f);
+    c->forward = v3_unit(v3_sub(s->target, s->eye));
+    c->right = v3_unit(v3_cross(c->forward, v3(0, 1, 0)));
+    c->up = v3_scale(v3_cross(c->right, c->forward), half);
+    c->right = v3_scale(c->right, half * (float)c->im->width / (float)c->im->height);
+}
+
+/* ---- [sky] ------------------------------------------------------------------------------------------------------------- */
+
+static const vec3 render_horizon = {0.60f, 0.69f, 0.77f};
+
+/* A bright studio: pale horizon, blue above, one large soft lamp where the sun is. */
+static vec3 render_sky(const render_context *c, vec3 d) {
+    vec3 color = v3_mix(render_horizon, v3(0.10f, 0.22f, 0.42f), f_smooth(-0.02f, 0.85f, d.y));
+    float lamp = v3_dot(d, c->sun);
+    color = v3_madd(color, v3(1.0f, 0.96f, 0.88f), 0.5f * f_smooth(0.80f, 1.0f, lamp) + 9.0f * f_smooth(0.985f, 0.995f, lamp));
+    return color;
+}
+
+static vec3 render_ground_color(const render_context *c, vec3 p) {
+    float square = 0.125f * c->size;
+    int checker = ((int)floorf(p.x / square) + (int)floorf(p.z / square)) & 1;
+    return checker ? v3(0.315f, 0.30f, 0.28f) : v3(0.375f, 0.36f, 0.335f);
+}
+
+/* ---- [light] ----------------------------------------------------------------------------------------------------------- */
+
+static vec3 render_refract(vec3 d, vec3 n, float eta, bool *total) { /* n against d; eta = n1 / n2 */
+    float cosine = -v3_dot(d, n), k = 1.0f - eta * eta * (1.0f - cosine * cosine);
+    *total = k < 0.0f;
+    if (*total) return v3_madd(d, n, 2.0f * cosine);
+    return v3_unit(v3_madd(v3_scale(d, eta), n, eta * cosine - sqrtf(k)));
+}
+
+static float render_fresnel(float cosine) { /* Schlick, air to water */
+    float m = 1.0f - f_clamp(cosine, 0.0f, 1.0f);
+    return 0.02f + 0.98f * m * m * m * m * m;
+}
+
+static vec3 render_absorb(const render_liquid *liquid, float distance) {
+    return v3(expf(-liquid->absorption.x * distance), expf(-liquid->absorption.y * distance),
+              expf(-liquid->absorption.z * distance));
+}
+
+static render_liquid render_liquid_at(const render_context *c, float kind) {
+    const render_liquid *a = &c->scene->liquid[0], *b = &c->scene->liquid[1];
+    render_liquid mixed;
+    mixed.absorption = v3_mix(a->absorption, b->absorption, kind);
+    mixed.scatter = v3_mix(a->scatter, b->scatter, kind);
+    mixed.milky = a->milky + kind * (b->milky - a->milky);
+    return mixed;
+}
+
+/* Where the ray meets the liquid: its surface, or a wall that it touches from inside (then the wall's normal). */
+typedef struct render_entry { float t; vec3 normal; bool wall; } render_entry;
+
+static vec3 render_wall_normal(const surface *s, vec3 p) {
+    float e = 2e-3f * s->cell + 1e-5f * (s->hi.x - s->lo.x);
+    if (p.x < s->lo.x + e) return v3(-1, 0, 0);
+    if (p.x > s->hi.x - e) return v3(1, 0, 0);
+    if (p.z < s->lo.z + e) return v3(0, 0, -1);
+    if (p.z > s->hi.z - e) return v3(0, 0, 1);
+    return p.y < s->lo.y + e ? v3(0, -1, 0) : v3(0, 1, 0);
+}
+
+static void render_clip_axis(float o, float d, float lo, float hi, float *t0, float *t1) {
+    float a, b;
+    if (fabsf(d) < 1e-9f) {
+        if (o < lo || o > hi) *t1 = -1.0f;
+        return;
+    }
+    a = (lo - o) / d, b = (hi - o) / d;
+    *t0 = fmaxf(*t0, fminf(a, b));
+    *t1 = fminf(*t1, fmaxf(a, b));
+}
+
+static bool render_clip(const surface *s, vec3 o, vec3 d, float *t0, float *t1) {
+    render_clip_axis(o.x, d.x, s->lo.x, s->hi.x, t0, t1);
+    render_clip_axis(o.y, d.y, s->lo.y, s->hi.y, t0, t1);
+    render_clip_axis(o.z, d.z, s->lo.z, s->hi.z, t0, t1);
+    return *t0 < *t1;
+}
+
+static bool render_enter(const render_context *c, vec3 o, vec3 d, float t0, float t1, render_entry *entry) {
+    const surface *s = &c->water;
+    float start = t0;
+    vec3 p;
+    if (!c->has_water || !render_clip(s, o, d, &t0, &t1)) return false;
+    p = v3_madd(o, d, t0 + 1e-4f * s->cell);
+    entry->wall = surface_inside(s, p);
+    if (entry->wall) {
+        entry->t = t0;
+        entry->normal = t0 > start ? render_wall_normal(s, v3_madd(o, d, t0)) : v3_scale(d, -1.0f);
+        return true;
+    }
+    if (!surface_cross(s, o, d, t0, t1, true, &entry->t)) return false;
+    entry->normal = surface_normal(s, v3_madd(o, d, entry->t));
+    if (v3_dot(entry->normal, d) > -0.02f) /* grazing: bend the normal so that it faces the ray */
+        entry->normal = v3_unit(v3_madd(entry->normal, d, -0.02f - v3_dot(entry->normal, d)));
+    return true;
+}
+
+/* From inside the liquid to where the ray leaves it. */
+static void render_leave(const render_context *c, vec3 o, vec3 d, render_entry *leaving) {
+    float t0 = 0.0f, t1 = RENDER_FAR;
+    leaving->t = 0.0f, leaving->normal = d, leaving->wall = false;
+    if (!render_clip(&c->water, o, d, &t0, &t1)) return;
+    leaving->wall = !surface_cross(&c->water, o, d, 0.0f, t1, false, &leaving->t);
+    if (leaving->wall) leaving->t = t1;
+    leaving->normal = leaving->wall ? render_wall_normal(&c->water, v3_madd(o, d, t1))
+                                    : surface_normal(&c->water, v3_madd(o, d, leaving->t));
+}
+
+/* What reaches a point from the sun, without refraction: blocked by solids, coloured by liquid. */
+static vec3 render_sunlight(const render_context *c, vec3 p) {
+    vec3 light = v3_all(1.0f);
+    float t = 0.0f;
+    int pass;
+    bvh_hit hit = bvh_nearest(&c->tree, p, c->sun, 1e-3f * c->size, RENDER_FAR);
+    if (hit.primitive >= 0) {
+        int owner = c->tree.primitives[hit.primitive].owner;
+        if (owner < 0) return v3_all(0.0f);
+        light = v3_scale(c->scene->meshes[owner].color, 1.0f - c->scene->meshes[owner].opacity);
+    }
+    for (pass = 0; pass < 3 && c->has_water; ++pass) {
+        render_entry in, out;
+        float foam, kind;
+        render_liquid liquid;
+        if (!render_enter(c, p, c->sun, t, RENDER_FAR, &in)) break;
+        surface_look(&c->water, v3_madd(p, c->sun, in.t), &foam, &kind);
+        render_leave(c, v3_madd(p, c->sun, in.t), c->sun, &out);
+        liquid = render_liquid_at(c, kind);
+        light = v3_mul(light, v3_scale(render_absorb(&liquid, out.t), 0.94f));
+        t = in.t + out.t + 0.5f * c->water.cell;
+    }
+    return light;
+}
+
+/* One ray of sunlight followed down to the floor: where it lands and how much of each colour is left. */
+static bool render_photon(const render_context *c, vec3 o, vec3 d, vec3 *power, vec3 *landing) {
+    int pass;
+    *power = v3_all(1.0f);
+    for (pass = 0; pass < 4; ++pass) {
+        render_entry in, out;
+        float floor_t = (c->scene->ground - o.y) / d.y, foam, kind, stop;
+        bvh_hit hit = bvh_nearest(&c->tree, o, d, 1e-4f * c->size, floor_t);
+        bool total, enters = render_enter(c, o, d, 1e-4f * c->size, hit.t, &in);
+        render_liquid liquid;
+        vec3 p;
+        if (!enters) {
+            if (hit.primitive >= 0) {
+                int owner = c->tree.primitives[hit.primitive].owner;
+                if (owner < 0 || c->scene->meshes[owner].opacity >= 0.99f) return false;
+                *power = v3_mul(*power, v3_scale(c->scene->meshes[owner].color, 1.0f - c->scene->meshes[owner].opacity));
+                o = v3_madd(o, d, hit.t);
+                continue;
+            }
+            *landing = v3_madd(o, d, floor_t);
+            return d.y < 0.0f;
+        }
+        p = v3_madd(o, d, in.t);
+        *power = v3_scale(*power, 1.0f - render_fresnel(-v3_dot(d, in.normal)));
+        surface_look(&c->water, p, &foam, &kind);
+        *power = v3_scale(*power, 1.0f - 0.5f * foam);
+        liquid = render_liquid_at(c, kind);
+        d = render_refract(d, in.normal, 1.0f / RENDER_ETA, &total);
+        if (d.y >= -0.05f) return false;
+        o = v3_madd(p, d, 0.2f * c->water.cell);
+        floor_t = (c->scene->ground - o.y) / d.y;
+        render_leave(c, o, d, &out);
+        stop = fminf(out.t, floor_t);
+        if (bvh_nearest(&c->tree, o, d, 1e-4f * c->size, stop).primitive >= 0) return false;
+        *power = v3_mul(*power, render_absorb(&liquid, stop));
+        if (floor_t <= out.t + 0.6f * c->water.cell) {
+            *landing = v3_madd(o, d, floor_t);
+            return true;
+        }
+        o = v3_madd(o, d, out.t + 0.2f * c->water.cell);
+        d = render_refract(d, v3_scale(out.normal, -1.0f), RENDER_ETA, &total);
+        if (d.y >= -0.05f) return false;
+    }
+    return false;
+}
+
+enum { RENDER_PHOTONS = 2 * RENDER_MAP }; /* sun rays along one side of the map */
+
+static void render_photon_task(void *ctx, int row) {
+    render_context *c = (render_context *)ctx;
+    float spacing = c->map_cell * (float)RENDER_MAP / (float)RENDER_PHOTONS;
+    float top = c->scene->shown_hi.y + 0.1f * c->size;
+    vec3 d = v3_scale(c->sun, -1.0f);
+    int i;
+    for (i = 0; i < RENDER_PHOTONS; ++i) {
+        size_t at = (size_t)row * RENDER_PHOTONS + (size_t)i;
+        vec3 target = v3(c->map_x + ((float)i + 0.5f) * spacing, c->scene->ground, c->map_z + ((float)row + 0.5f) * spacing);
+        vec3 power, o = v3_madd(target, c->sun, (top - c->scene->ground) / c->sun.y);
+        if (!render_photon(c, o, d, &power, &c->landing[at])) power = v3_all(0.0f), c->landing[at] = target;
+        c->photons[3 * at] = power.x, c->photons[3 * at + 1] = power.y, c->photons[3 * at + 2] = power.z;
+    }
+}
+
+static render_light *render_texel(const render_context *c, int x, int z) {
+    x = x < 0 ? 0 : x >= RENDER_MAP ? RENDER_MAP - 1 : x;
+    z = z < 0 ? 0 : z >= RENDER_MAP ? RENDER_MAP - 1 : z;
+    return &c->map[z * RENDER_MAP + x];
+}
+
+static void render_deposit(render_context *c, size_t at) {
+    float share = (float)(RENDER_MAP * RENDER_MAP) / (float)(RENDER_PHOTONS * RENDER_PHOTONS);
+    float fx = (c->landing[at].x - c->map_x) / c->map_cell - 0.5f, fz = (c->landing[at].z - c->map_z) / c->map_cell - 0.5f;
+    int x = (int)floorf(fx), z = (int)floorf(fz), k;
+    vec3 power = v3_scale(v3(c->photons[3 * at], c->photons[3 * at + 1], c->photons[3 * at + 2]), share);
+    if (!(fx > -1.0f && fz > -1.0f && fx < (float)RENDER_MAP && fz < (float)RENDER_MAP)) return;
+    fx -= (float)x, fz -= (float)z;
+    for (k = 0; k < 4; ++k) {
+        int tx = x + (k & 1), tz = z + (k >> 1);
+        if (tx < 0 || tz < 0 || tx >= RENDER_MAP || tz >= RENDER_MAP) continue;
+        render_texel(c, tx, tz)->sun = v3_madd(render_texel(c, tx, tz)->sun, power, (k & 1 ? fx : 1 - fx) * (k >> 1 ? fz : 1 - fz));
+    }
+}
+
+/* One pass of the 1 2 1 filter along x or z over the sun's part. */
+static void render_soften(render_context *c, vec3 *line, bool along_x) {
+    int i, k;
+    for (i = 0; i < RENDER_MAP; ++i) {
+        for (k = 0; k < RENDER_MAP; ++k) line[k] = (along_x ? render_texel(c, k, i) : render_texel(c, i, k))->sun;
+        for (k = 0; k < RENDER_MAP; ++k) {
+            vec3 a = line[k > 0 ? k - 1 : 0], b = line[k < RENDER_MAP - 1 ? k + 1 : k];
+            vec3 mean = v3_scale(v3_madd(v3_add(a, b), line[k], 2.0f), 0.25f);
+            (along_x ? render_texel(c, k, i) : render_texel(c, i, k))->sun = mean;
+        }
+    }
+}
+
+/* How much of the sky a point of the floor sees: a few fixed directions against solids and liquid. */
+static float render_sky_share(const render_context *c, vec3 p) {
+    float open = 0.0f;
+    int k;
+    for (k = 0; k < RENDER_SKY_DIRECTIONS; ++k) {
+        float angle = 2.3999632f * (float)k, up = 0.25f + 0.7f * ((float)k + 0.5f) / (float)RENDER_SKY_DIRECTIONS;
+        float flat = sqrtf(1.0f - up * up), t;
+        vec3 d = v3(flat * cosf(angle), up, flat * sinf(angle));
+        bvh_hit hit = bvh_nearest(&c->tree, p, d, 1e-3f * c->size, 0.7f * c->size);
+        if (hit.primitive >= 0) {
+            int owner = c->tree.primitives[hit.primitive].owner;
+            open += owner < 0 ? 0.0f : 1.0f - c->scene->meshes[owner].opacity;
+        } else if (c->has_water && surface_cross(&c->water, p, d, 1e-3f * c->size, 0.7f * c->size, true, &t)) {
+            open += 0.55f;
+        } else {
+            open += 1.0f;
+        }
+    }
+    return open / (float)RENDER_SKY_DIRECTIONS;
+}
+
+enum { RENDER_SKY_STEP = 8 }; /* the sky's share is smooth: every 8th texel is computed, the rest interpolated */
+
+static void render_sky_task(void *ctx, int row) {
+    render_context *c = (render_context *)ctx;
+    int x;
+    for (x = 0; x < RENDER_MAP; x += RENDER_SKY_STEP) {
+        vec3 p = v3(c->map_x + ((float)x + 0.5f) * c->map_cell, c->scene->ground + 2e-3f * c->size,
+                    c->map_z + ((float)(row * RENDER_SKY_STEP) + 0.5f) * c->map_cell);
+        render_texel(c, x, row * RENDER_SKY_STEP)->sky = render_sky_share(c, p);
+    }
+}
+
+static void render_spread_sky(render_context *c) {
+    int x, z;
+    for (z = 0; z < RENDER_MAP; ++z) {
+        for (x = 0; x < RENDER_MAP; ++x) {
+            int x0 = x / RENDER_SKY_STEP * RENDER_SKY_STEP, z0 = z / RENDER_SKY_STEP * RENDER_SKY_STEP;
+            int x1 = x0 + RENDER_SKY_STEP < RENDER_MAP ? x0 + RENDER_SKY_STEP : x0;
+            int z1 = z0 + RENDER_SKY_STEP < RENDER_MAP ? z0 + RENDER_SKY_STEP : z0;
+            float fx = (float)(x - x0) / RENDER_SKY_STEP, fz = (float)(z - z0) / RENDER_SKY_STEP;
+            float a = render_texel(c, x0, z0)->sky * (1 - fx) + render_texel(c, x1, z0)->sky * fx;
+            float b = render_texel(c, x0, z1)->sky * (1 - fx) + render_texel(c, x1, z1)->sky * fx;
+            if (x != x0 || z != z0) render_texel(c, x, z)->sky = a * (1 - fz) + b * fz;
+        }
+    }
+}
+
+static bool render_light_map(render_context *c, const isphpbd_parallel *parallel) {
+    const render_scene *s = c->scene;
+    size_t rays = (size_t)RENDER_PHOTONS * RENDER_PHOTONS, i;
+    vec3 centre = v3_scale(v3_add(s->shown_lo, s->shown_hi), 0.5f);
+    float slant = (s->shown_hi.y - s->ground) / c->sun.y; /* how far shadows reach */
+    float side = fmaxf(s->shown_hi.x - s->shown_lo.x, s->shown_hi.z - s->shown_lo.z) + slant;
+    vec3 line[RENDER_MAP];
+    int pass;
+    c->map_cell = 1.25f * side / (float)RENDER_MAP;
+    c->map_x = centre.x - 0.5f * slant * c->sun.x - 0.625f * side;
+    c->map_z = centre.z - 0.5f * slant * c->sun.z - 0.625f * side;
+    c->map = (render_light *)calloc((size_t)RENDER_MAP * RENDER_MAP, sizeof *c->map);
+    c->photons = (float *)malloc(3 * rays * sizeof(float));
+    c->landing = (vec3 *)malloc(rays * sizeof(vec3));
+    if (!c->map || !c->photons || !c->landing) return false;
+    run_tasks(parallel, render_photon_task, c, RENDER_PHOTONS);
+    for (i = 0; i < rays; ++i) render_deposit(c, i);
+    for (pass = 0; pass < 4; ++pass) render_soften(c, line, pass & 1);
+    run_tasks(parallel, render_sky_task, c, RENDER_MAP / RENDER_SKY_STEP);
+    render_spread_sky(c);
+    return true;
+}
+
+static render_light render_ground_light(const render_context *c, vec3 p) {
+    float fx = (p.x - c->map_x) / c->map_cell - 0.5f, fz = (p.z - c->map_z) / c->map_cell - 0.5f, rim;
+    render_light light, *a, *b, *d, *e;
+    int x, z;
+    light.sun = v3_all(1.0f), light.sky = 1.0f;
+    rim = fminf(fminf(fx, fz), fminf((float)RENDER_MAP - fx, (float)RENDER_MAP - fz)) / (0.05f * (float)RENDER_MAP);
+    if (!(rim > 0.0f)) return light;
+    x = (int)fx, z = (int)fz, fx -= (float)x, fz -= (float)z;
+    a = render_texel(c, x, z), b = render_texel(c, x + 1, z), d = render_texel(c, x, z + 1), e = render_texel(c, x + 1, z + 1);
+    light.sun = v3_mix(v3_mix(a->sun, b->sun, fx), v3_mix(d->sun, e->sun, fx), fz);
+    light.sky = (a->sky * (1 - fx) + b->sky * fx) * (1 - fz) + (d->sky * (1 - fx) + e->sky * fx) * fz;
+    if (rim < 1.0f) light.sun = v3_mix(v3_all(1.0f), light.sun, rim), light.sky = 1.0f + (light.sky - 1.0f) * rim;
+    return light;
+}
+
+/* ---- [shade] ----------------------------------------------------------------------------------------------------------- */
+
+static const vec3 render_sun_color = {1.25f, 1.18f, 1.05f}, render_sky_light = {0.50f, 0.56f, 0.64f};
+
+static vec3 render_shade_ground(const render_context *c, vec3 o, vec3 d, float t) {
+    vec3 p = v3_madd(o, d, t);
+    render_light light = render_ground_light(c, p);
+    vec3 sun = v3_mul(render_sun_color, v3_scale(light.sun, c->sun.y));
+    vec3 color = v3_mul(render_ground_color(c, p), v3_madd(sun, render_sky_light, light.sky));
+    vec3 centre = v3_scale(v3_add(c->scene->shown_lo, c->scene->shown_hi), 0.5f);
+    float away = hypotf(p.x - centre.x, p.z - centre.z) / c->size;
+    return v3_mix(color, render_horizon, f_smooth(0.7f, 4.0f, away));
+}
+
+static vec3 render_sphere_color(const render_context *c, int index) {
+    uint32_t rgb = c->scene->particle_colors[index];
+    vec3 srgb = v3_scale(v3((float)(rgb >> 16 & 255u), (float)(rgb >> 8 & 255u), (float)(rgb & 255u)), 1.0f / 255.0f);
+    return v3_mul(srgb, srgb); /* gamma 2 is close enough for a colour scale */
+}
+
+static vec3 render_shade_solid(const render_context *c, vec3 o, vec3 d, const bvh_hit *hit, float *opacity) {
+    const bvh_primitive *q = &c->tree.primitives[hit->primitive];
+    vec3 p = v3_madd(o, d, hit->t), n, color, h, light, out;
+    float gloss, facing, rim, lambert, sky;
+    *opacity = 1.0f;
+    if (q->owner < 0) {
+        n = v3_scale(v3_sub(p, q->a), 1.0f / q->e1.x);
+        color = render_sphere_color(c, q->index), gloss = 0.15f;
+    } else {
+        const render_mesh *mesh = &c->scene->meshes[q->owner];
+        const uint32_t *t = mesh->indices + 3 * q->index;
+        const vec3 *normals = c->normals + c->normal_offset[q->owner];
+        n = v3_unit(v3_cross(q->e1, q->e2));
+        if (!mesh->flat)
+            n = v3_unit(v3_madd(v3_madd(v3_scale(normals[t[0]], 1 - hit->u - hit->v), normals[t[1]], hit->u), normals[t[2]], hit->v));
+        color = mesh->color, gloss = mesh->gloss;
+        *opacity = mesh->opacity;
+    }
+    if (v3_dot(n, d) > 0.0f) n = v3_scale(n, -1.0f);
+    lambert = v3_dot(n, c->sun);
+    light = lambert > 0.0f ? v3_scale(render_sunlight(c, v3_madd(p, n, 2e-3f * c->size)), lambert) : v3_all(0.0f);
+    sky = 0.45f + 0.55f * (0.5f + 0.5f * n.y);
+    out = v3_mul(color, v3_add(v3_mul(render_sun_color, light), v3_scale(render_sky_light, sky)));
+    facing = f_clamp(-v3_dot(n, d), 0.0f, 1.0f);
+    rim = render_fresnel(facing) * gloss;
+    out = v3_mix(out, render_sky(c, v3_madd(d, n, 2.0f * facing)), rim);
+    h = v3_unit(v3_sub(c->sun, d));
+    return v3_madd(out, light, gloss * 1.2f * powf(fmaxf(v3_dot(n, h), 0.0f), 20.0f + 180.0f * gloss));
+}
+
+/* Everything but liquid: meshes, spheres, floor, sky. Thin skins are blended in order. */
+static vec3 render_solids(const render_context *c, vec3 o, vec3 d, float t_max, float *t_hit) {
+    vec3 color = v3_all(0.0f);
+    float share = 1.0f, t_min = 1e-4f * c->size, floor_t = d.y < 0.0f ? (c->scene->ground - o.y) / d.y : RENDER_FAR;
+    int layer;
+    if (floor_t < t_min) floor_t = RENDER_FAR;
+    *t_hit = RENDER_FAR;
+    for (layer = 0; layer < 8; ++layer) {
+        float limit = fminf(floor_t, t_max), opacity;
+        bvh_hit hit = bvh_nearest(&c->tree, o, d, t_min, limit);
+        if (hit.primitive >= 0) {
+            vec3 skin = render_shade_solid(c, o, d, &hit, &opacity);
+            if (*t_hit >= RENDER_FAR && opacity > 0.99f) *t_hit = hit.t;
+            color = v3_madd(color, skin, share * opacity);
+            share *= 1.0f - opacity;
+            t_min = hit.t + 1e-4f * c->size;
+            if (share < 0.01f) return color;
+            continue;
+        }
+        if (limit >= RENDER_FAR) return v3_madd(color, render_sky(c, d), share);
+        if (limit == floor_t) {
+            *t_hit = fminf(*t_hit, floor_t);
+            return v3_madd(color, render_shade_ground(c, o, d, floor_t), share);
+        }
+        return color;
+    }
+    return color;
+}
+
+/* ---- [water] ----------------------------------------------------------------------------------------------------------- */
+
+static float render_solid_distance(const render_context *c, vec3 o, vec3 d, float t_max) {
+    float floor_t = d.y < 0.0f ? (c->scene->ground - o.y) / d.y : RENDER_FAR;
+    if (floor_t > 0.0f && floor_t < t_max) t_max = floor_t;
+    return bvh_nearest(&c->tree, o, d, 1e-4f * c->size, t_max).t;
+}
+
+/* What is seen along a ray inside the liquid: solids in it, or the world beyond, dimmed by the way. */
+static vec3 render_inside(const render_context *c, vec3 o, vec3 d, const render_liquid *liquid, int bounces) {
+    render_entry out;
+    vec3 beyond, dim, glow;
+    float t, unused, way;
+    bool total;
+    render_leave(c, o, d, &out);
+    t = render_solid_distance(c, o, d, out.t + 0.6f * c->water.cell);
+    way = fminf(t, out.t);
+    if (t < out.t + 0.5f * c->water.cell) {
+        beyond = render_solids(c, o, d, RENDER_FAR, &unused);
+    } else {
+        vec3 exit = v3_madd(o, d, out.t + 0.3f * c->water.cell), next = render_refract(d, v3_scale(out.normal, -1.0f), RENDER_ETA, &total);
+        if (out.wall && total) total = false, next = d; /* through the glass of the tank */
+        if (total && bounces > 0)
+            beyond = render_inside(c, v3_madd(o, d, fmaxf(out.t - 0.3f * c->water.cell, 0.0f)), next, liquid, bounces - 1);
+        else
+            beyond = render_solids(c, exit, next, RENDER_FAR, &unused);
+    }
+    dim = render_absorb(liquid, way);
+    glow = v3_scale(liquid->scatter, 1.0f - expf(-liquid->milky * way));
+    return v3_add(v3_mul(beyond, dim), glow);
+}
+
+static vec3 render_foam(const render_context *c, vec3 p, vec3 n) {
+    float lambert = 0.35f + 0.65f * fmaxf(v3_dot(n, c->sun), 0.0f); /* foam scatters: light goes round */
+    vec3 light = v3_scale(render_sun_color, 0.55f * lambert);
+    (void)p;
+    return v3_mul(v3(0.93f, 0.96f, 0.98f), v3_madd(light, render_sky_light, 0.55f + 0.35f * n.y));
+}
+
+static vec3 render_shade_water(const render_context *c, vec3 o, vec3 d, const render_entry *in) {
+    vec3 p = v3_madd(o, d, in->t), mirror, color, bent;
+    float cosine = -v3_dot(d, in->normal), f = render_fresnel(cosine), foam, kind, unused;
+    render_liquid liquid;
+    bool total;
+    surface_look(&c->water, p, &foam, &kind);
+    liquid = render_liquid_at(c, kind);
+    bent = render_refract(d, in->normal, 1.0f / RENDER_ETA, &total);
+    color = render_inside(c, v3_madd(p, bent, 0.2f * c->water.cell), bent, &liquid, 1);
+    if (foam > 0.0f) color = v3_mix(color, render_foam(c, p, in->normal), 0.92f * foam);
+    mirror = v3_madd(d, in->normal, 2.0f * cosine);
+    if (mirror.y < 0.0f || f > 0.04f) mirror = render_solids(c, v3_madd(p, in->normal, 0.2f * c->water.cell), mirror, RENDER_FAR, &unused);
+    else mirror = render_sky(c, mirror);
+    return v3_mix(color, mirror, f * (1.0f - 0.7f * foam));
+}
+
+/* ---- [image] ----------------------------------------------------------------------------------------------------------- */
+
+static vec3 render_ray(const render_context *c, float x, float y) {
+    float u = 2.0f * x / (float)c->im->width - 1.0f, v = 1.0f - 2.0f * y / (float)c->im->height, t;
+    vec3 o = c->scene->eye, d = v3_unit(v3_madd(v3_madd(c->forward, c->right, u), c->up, v));
+    render_entry in;
+    t = render_solid_distance(c, o, d, RENDER_FAR);
+    if (!render_enter(c, o, d, 0.0f, t, &in)) return render_solids(c, o, d, RENDER_FAR, &t);
+    return render_shade_water(c, o, d, &in);
+}
+
+static void render_row_task(void *ctx, int y) {
+    render_context *c = (render_context *)ctx;
+    int x;
+    for (x = 0; x < c->im->width; ++x)
+        c->pixels[(size_t)y * (size_t)c->im->width + (size_t)x] = render_ray(c, (float)x + 0.5f, (float)y + 0.5f);
+}
+
+static vec3 render_tone(vec3 c) { /* filmic shoulder, then display gamma */
+    float *v[3];
+    int k;
+    v[0] = &c.x, v[1] = &c.y, v[2] = &c.z;
+    for (k = 0; k < 3; ++k) {
+        float x = fmaxf(0.70f * *v[k], 0.0f);
+        x = x * (2.2f * x + 0.12f) / (x * (2.05f * x + 0.62f) + 0.16f);
+        *v[k] = powf(f_clamp(x, 0.0f, 1.0f), 1.0f / 2.2f);
+    }
+    return c;
+}
+
+static float render_contrast(const render_context *c, int x, int y) {
+    const vec3 *p = c->pixels;
+    int w = c->im->width, h = c->im->height, k;
+    vec3 here = render_tone(p[y * w + x]);
+    float most = 0.0f;
+    static const int step[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
+    for (k = 0; k < 4; ++k) {
+        int nx = x + step[k][0], ny = y + step[k][1];
+        vec3 there;
+        if (nx < 0 || ny < 0 || nx >= w || ny >= h) continue;
+        there = v3_sub(render_tone(p[ny * w + nx]), here);
+        most = fmaxf(most, fmaxf(fabsf(there.x), fmaxf(fabsf(there.y), fabsf(there.z))));
+    }
+    return most;
+}
+
+/* Where a pixel differs from its neighbours, four more rays; each is tone mapped before the mean so that glints stay smooth. */
+static void render_finish_task(void *ctx, int y) {
+    render_context *c = (render_context *)ctx;
+    static const float offset[4][2] = {{0.375f, 0.125f}, {0.875f, 0.375f}, {0.125f, 0.625f}, {0.625f, 0.875f}};
+    int x, k;
+    for (x = 0; x < c->im->width; ++x) {
+        unsigned char *out = c->im->rgb + 3 * ((size_t)y * (size_t)c->im->width + (size_t)x);
+        vec3 color = render_tone(c->pixels[y * c->im->width + x]);
+        uint32_t rgb;
+        if (render_contrast(c, x, y) > 0.07f) {
+            for (k = 0; k < 4; ++k) color = v3_add(color, render_tone(render_ray(c, (float)x + offset[k][0], (float)y + offset[k][1])));
+            color = v3_scale(color, 0.2f);
+        }
+        rgb = render_pack(color);
+        out[0] = (unsigned char)(rgb >> 16), out[1] = (unsigned char)(rgb >> 8), out[2] = (unsigned char)rgb;
+    }
+}
+
+bool render(image *im, const render_scene *scene, const isphpbd_parallel *parallel) {
+    render_context c;
+    bool ok;
+    memset(&c, 0, sizeof c);
+    c.scene = scene, c.im = im;
+    c.sun = v3_unit(v3(-0.45f, 0.80f, 0.28f));
+    c.size = v3_length(v3_sub(scene->shown_hi, scene->shown_lo));
+    render_camera(&c);
+    c.pixels = (vec3 *)malloc((size_t)im->width * (size_t)im->height * sizeof(vec3));
+    ok = c.pixels && render_build_tree(&c);
+    if (ok && !scene->particle_colors && scene->fluid.count > 0) ok = surface_create(&c.water, &scene->fluid, parallel);
+    c.has_water = c.water.phi != NULL;
+    ok = ok && render_light_map(&c, parallel);
+    if (ok) {
+        run_tasks(parallel, render_row_task, &c, im->height);
+        run_tasks(parallel, render_finish_task, &c, im->height);
+    }
+    surface_destroy(&c.water);
+    bvh_free(&c.tree);
+    free(c.normals);
+    free(c.normal_offset);
+    free(c.map);
+    free(c.photons);
+    free(c.landing);
+    free(c.pixels);
+    return ok;
+}
+
+#endif /* EXAMPLES_IMPLEMENTATION */
