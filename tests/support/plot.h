@@ -73,14 +73,14 @@ static const double PLOT_LEFT = 78.0, PLOT_TOP = 48.0, PLOT_BOTTOM = 58.0; /* ma
 static const double PLOT_AREA_WIDTH = 560.0, PLOT_AREA_HEIGHT = 360.0;
 static const double PLOT_LEGEND_GAP = 18.0, PLOT_LEGEND_SAMPLE = 30.0, PLOT_LEGEND_ROW = 22.0;
 
-/* The legend stands at the right; 6.6 pixels is the mean width of a letter at the size used. */
+/* The legend stands at the right; 7.4 pixels is a generous mean width of a letter at the size used. */
 PLOT_FN double plot_width(const plot *p) {
     size_t longest = 0;
     for (int i = 0; i < p->series_count; i++) {
         size_t length = strlen(p->series[i].label);
         if (length > longest) longest = length;
     }
-    return PLOT_LEFT + PLOT_AREA_WIDTH + PLOT_LEGEND_GAP + PLOT_LEGEND_SAMPLE + 20 + 6.6 * (double)longest;
+    return PLOT_LEFT + PLOT_AREA_WIDTH + PLOT_LEGEND_GAP + PLOT_LEGEND_SAMPLE + 20 + 7.4 * (double)longest;
 }
 
 PLOT_FN int plot_usable(const plot_axis *a, double value) {
@@ -272,8 +272,8 @@ PLOT_FN int plot_write(plot *p, const char *path) {
             width, height, width, height);
     fprintf(f, "<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n", width, height);
     plot_frame(f, p);
-    fprintf(f, "<clipPath id=\"area\"><rect x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\"/></clipPath>\n", PLOT_LEFT,
-            PLOT_TOP - 4, PLOT_AREA_WIDTH + 4, PLOT_AREA_HEIGHT + 8);
+    fprintf(f, "<clipPath id=\"area\"><rect x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\"/></clipPath>\n", PLOT_LEFT - 5,
+            PLOT_TOP - 5, PLOT_AREA_WIDTH + 10, PLOT_AREA_HEIGHT + 10);
     fputs("<g clip-path=\"url(#area)\">\n", f);
     for (int i = 0; i < p->series_count; i++) {
         if (p->series[i].style & (PLOT_LINE | PLOT_DASHED)) plot_draw_line(f, p, i);

@@ -1,0 +1,33 @@
+#!/bin/sh
+# What no file of the project may contain: paths of the machine it was written on, hosts it was fetched from, carriage
+# returns, tabs or blanks at line ends in sources, lines beyond 120 columns.
+. tests/support/cases.sh
+
+if git ls-files --error-unmatch Makefile >/dev/null 2>&1; then
+    git ls-files
+else
+    find . -type f ! -path './build/*' ! -path './.git/*' | sed 's/^\.\///'
+fi | while IFS= read -r file; do
+    if [ -f "$file" ]; then printf '%s\n' "$file"; fi
+done >"$work/files"
+grep -E '\.(c|h|sh)$|^\.ci/run$' "$work/files" >"$work/sources"
+
+# Passes when no line of the listed files matches.
+absent() { # name, list, extended regular expression
+    if [ ! -s "$2" ]; then
+        fail "$1" 'there is no file to look at'
+        return
+    fi
+    matches=$(tr '\n' '\0' <"$2" | xargs -0 grep -nIE -e "$3" /dev/null)
+    if [ -z "$matches" ]; then pass; else fail "$1" "$(printf '%s\n' "$matches" | head -n 10)"; fi
+}
+
+tab=$(printf '\t') return=$(printf '\r')
+# The brackets keep this line from matching itself.
+absent 'machine paths' "$work/files" '(^|[^a-zA-Z0-9_.])/([w]ork|[t]mp|[r]oot|[h]ome|[f]arm|[U]sers)/[A-Za-z]'
+absent 'package hosts' "$work/files" '[d]eb\.debian\.org|registry\.[n]pmjs|[p]ypi\.org|python[h]osted|[c]rates\.io'
+absent 'carriage returns' "$work/files" "$return"
+absent 'tabs' "$work/sources" "$tab"
+absent 'blanks at the end of a line' "$work/sources" ' $'
+absent 'lines beyond 120 columns' "$work/sources" '^.{121}'
+finish
