@@ -1,6 +1,6 @@
 #!/bin/sh
-# The compile matrix: every way a user may include the headers, in C and C++, with every compiler found, under all strict
-# warnings as errors. Also what the object files may and may not contain.
+# The compile matrix: every way a user may include the headers, in C and C++, with every compiler found, under all
+# strict warnings as errors. Also what the object files may and may not contain.
 . tests/support/cases.sh
 
 # Writes a source file from its lines and compiles it: compile NAME "OPTIONS" LINE...
@@ -39,13 +39,14 @@ one_header() {
     done
 }
 
-# A program of two files that both include the header: once with one shared implementation, once with a private copy each.
+# A program of two files that both include the header: once with one implementation, once with a private copy each.
 two_files() {
     for kind in IMPLEMENTATION STATIC; do
         printf '#define ISPHPBD_%s\n#include "%s"\nint other(void);\nint main(void) { return other(); }\n' \
             "$kind" "$1" >"$work/main.$suffix"
         if [ $kind = STATIC ]; then second='#define ISPHPBD_STATIC'; else second=; fi
-        printf '%s\n#include "%s"\nint other(void);\nint other(void) { return 0; }\n' "$second" "$1" >"$work/other.$suffix"
+        printf '%s\n#include "%s"\nint other(void);\nint other(void) { return 0; }\n' "$second" "$1" \
+            >"$work/other.$suffix"
         check "$compiler $1 in two files, $kind" $compiler $standard -ffp-contract=off $strict -O0 -I. \
             "$work/main.$suffix" "$work/other.$suffix" -o "$work/two" -lm
         check "$compiler $1 in two files, $kind, runs" "$work/two"
@@ -73,7 +74,8 @@ symbols() {
     done
     check "$compiler $1 external names have our prefixes" \
         none "$(nm -g "$work/unit.o" | awk '$2 ~ /[A-TV-Z]/ && $3 !~ /^_?(isph|ipbd|isphpbd)_/ { print $3 }')"
-    check "$compiler $1 static has no external names" none "$(nm -g "$work/static.o" | awk '$2 ~ /[A-TV-Z]/ { print $3 }')"
+    check "$compiler $1 static has no external names" \
+        none "$(nm -g "$work/static.o" | awk '$2 ~ /[A-TV-Z]/ { print $3 }')"
     check "$compiler $1 has no writable data" none "$(nm "$work/unit.o" | awk '$2 ~ /[bBdDC]/ { print $3 }')"
 }
 none() {

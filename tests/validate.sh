@@ -3,9 +3,10 @@
 #
 #     sh tests/validate.sh [-j JOBS] [-t SECONDS_IN_ALL] [-o WORK_DIRECTORY] PROGRAM...
 #
-# Each program is called with `--md FILE --plots DIRECTORY`: it writes its section as Markdown into FILE, its plots as SVG
-# into DIRECTORY, prints its progress, and exits 0 when every figure is within its limit. Sections of programs that are
-# not in the list stay as they were last written into the work directory. CC and FLAGS of the environment are reported.
+# Each program is called with `--md FILE --plots DIRECTORY`: it writes its section as Markdown into FILE, its plots as
+# SVG into DIRECTORY, prints its progress, and exits 0 when every figure is within its limit. Sections of programs that
+# are not in the list stay as they were last written into the work directory, or are told to be missing. CC and FLAGS of
+# the environment are reported.
 set -u
 jobs=1 seconds=3600 work=build/validation plots=docs/plots report=docs/validation.md
 self=$0
@@ -61,16 +62,20 @@ cpu=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo 2>/dev/null | head -n 1)
 cores=$(nproc 2>/dev/null || echo '?')
 {
     printf '# Validation\n\n'
-    printf 'Written by `make validate`; do not edit. Every figure below was measured by the programs `tests/validate_*.c`\n'
+    printf 'Written by `make validate`; do not edit. The programs `tests/validate_*.c` measured every figure below\n'
     printf 'against the source it names; a program fails when one of its figures is outside the limit beside it.\n\n'
     printf -- '- CPU: %s, %s cores, %s programs at a time\n' "${cpu:-unknown}" "$cores" "$jobs"
     printf -- '- Compiler: %s, `%s`\n' "$(${CC:-cc} --version 2>/dev/null | head -n 1)" \
         "$(echo "${FLAGS-}" | tr ' ' '\n' | grep -v '^-W' | xargs)"
     printf -- '- Date: %s\n\n' "$(date -u +%Y-%m-%d)"
     printf '| program | result | seconds | date |\n|---|---|---:|---|\n'
-    cat "$work"/*.result | awk -F'|' '{ printf "| `%s` | %s | %s | %s |\n", $1, $2, $3, $4 }'
-    for section in "$work"/validate_*.md; do
-        if [ -s "$section" ]; then printf '\n' && cat "$section"; fi
+    for source in tests/validate_*.c; do
+        name=$(basename "$source" .c)
+        if [ -s "$work/$name.result" ]; then cat "$work/$name.result"; else echo "$name|not run||"; fi
+    done | awk -F'|' '{ printf "| `%s` | %s | %s | %s |\n", $1, $2, $3, $4 }'
+    for source in tests/validate_*.c; do
+        section=$work/$(basename "$source" .c).md
+        if [ -s "$section" ]; then printf '\n' && sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' "$section"; fi
     done
 } >"$work/report" && mv "$work/report" "$report"
 

@@ -65,7 +65,7 @@ typedef struct greatest_run_info {
 
 extern greatest_run_info greatest_info;
 
-/* ---- [running] ---------------------------------------------------------------------------------------------------- */
+/* ---- [running] --------------------------------------------------------------------------------------------------- */
 
 GREATEST_FN void greatest_print_duration(clock_t start) {
     clock_t ticks = clock() - start;
@@ -160,7 +160,7 @@ GREATEST_FN void greatest_run_suite(greatest_suite_cb *suite, const char *name) 
     greatest_add_to_total();
 }
 
-/* ---- [main] ------------------------------------------------------------------------------------------------------- */
+/* ---- [main] ------------------------------------------------------------------------------------------------------ */
 
 GREATEST_FN void greatest_usage(const char *program) {
     printf("Usage: %s [-hlfv] [-s SUITE] [-t TEST] [-x EXCLUDE]\n"
@@ -237,7 +237,7 @@ GREATEST_FN void greatest_print_report(void) {
         return greatest_info.total.failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;                                           \
     } while (0)
 
-/* ---- [tests and suites] ------------------------------------------------------------------------------------------- */
+/* ---- [tests and suites] ------------------------------------------------------------------------------------------ */
 
 #define TEST static greatest_test_res
 #define SUITE_EXTERN(name) void name(void)
@@ -262,7 +262,7 @@ GREATEST_FN void greatest_print_report(void) {
 #define SET_SETUP(function, data) (greatest_info.setup = (function), greatest_info.setup_data = (data))
 #define SET_TEARDOWN(function, data) (greatest_info.teardown = (function), greatest_info.teardown_data = (data))
 
-/* ---- [results] ---------------------------------------------------------------------------------------------------- */
+/* ---- [results] --------------------------------------------------------------------------------------------------- */
 
 GREATEST_FN greatest_test_res greatest_result(greatest_test_res result, const char *msg, const char *file, int line) {
     greatest_info.msg = msg;
@@ -285,7 +285,7 @@ GREATEST_FN greatest_test_res greatest_result(greatest_test_res result, const ch
         if (greatest_check != GREATEST_TEST_RES_PASS) return greatest_check;                                           \
     } while (0)
 
-/* ---- [assertions] ------------------------------------------------------------------------------------------------- */
+/* ---- [assertions] ------------------------------------------------------------------------------------------------ */
 
 #define ASSERTm(msg, condition)                                                                                        \
     do {                                                                                                               \

@@ -8,8 +8,9 @@
        plot_add(&p, "computed", u, y, other_count, PLOT_LINE);
        if (!plot_write(&p, "docs/plots/dam_break.svg")) ...
 
-   The arrays and texts are read by plot_write and must live until then. Points that are not finite (or not positive on a
-   logarithmic axis) are left out and interrupt the line. Fields of plot may be set between plot_make and plot_write. */
+   The arrays and texts are read by plot_write and must live until then. Points that are not finite (or not positive on
+   a logarithmic axis) are left out and interrupt the line. Fields of a plot may be set before
+   plot_write. */
 #ifndef PLOT_H
 #define PLOT_H
 
@@ -67,7 +68,7 @@ PLOT_FN void plot_add(plot *p, const char *label, const double *x, const double 
     s->style = style;
 }
 
-/* ---- [geometry] all lengths in pixels ------------------------------------------------------------------------------ */
+/* ---- [geometry] all lengths in pixels ---------------------------------------------------------------------------- */
 
 static const double PLOT_LEFT = 78.0, PLOT_TOP = 48.0, PLOT_BOTTOM = 58.0; /* margins */
 static const double PLOT_AREA_WIDTH = 560.0, PLOT_AREA_HEIGHT = 360.0;
@@ -93,9 +94,11 @@ PLOT_FN double plot_fraction(const plot_axis *a, double value) {
     return (value - a->from) / (a->to - a->from);
 }
 PLOT_FN double plot_px(const plot *p, double x) { return PLOT_LEFT + PLOT_AREA_WIDTH * plot_fraction(&p->x, x); }
-PLOT_FN double plot_py(const plot *p, double y) { return PLOT_TOP + PLOT_AREA_HEIGHT * (1.0 - plot_fraction(&p->y, y)); }
+PLOT_FN double plot_py(const plot *p, double y) {
+    return PLOT_TOP + PLOT_AREA_HEIGHT * (1.0 - plot_fraction(&p->y, y));
+}
 
-/* ---- [axes] -------------------------------------------------------------------------------------------------------- */
+/* ---- [axes] ------------------------------------------------------------------------------------------------------ */
 
 /* The smallest of 1, 2, 5, 10, ... times a power of ten that is at least `least`. */
 PLOT_FN double plot_nice_step(double least) {
@@ -140,8 +143,8 @@ PLOT_FN void plot_fit_axis(const plot *p, plot_axis *a) {
     a->to = high;
 }
 
-/* The value of a tick; ticks count from one at or a little before the beginning of the axis. Logarithmic axes have them at
-   the powers of ten, over at most two decades also at 2 and 5 times these. */
+/* The value of a tick; ticks count from one at or a little before the beginning of the axis. Logarithmic axes have them
+   at the powers of ten, over at most two decades also at 2 and 5 times these. */
 PLOT_FN double plot_tick(const plot_axis *a, int index) {
     static const double factors[3] = {1.0, 2.0, 5.0};
     int per_decade;
@@ -150,7 +153,7 @@ PLOT_FN double plot_tick(const plot_axis *a, int index) {
     return factors[index % per_decade] * pow(10.0, floor(log10(a->from) + 1e-9) + index / per_decade);
 }
 
-/* ---- [drawing] ----------------------------------------------------------------------------------------------------- */
+/* ---- [drawing] --------------------------------------------------------------------------------------------------- */
 
 PLOT_FN void plot_text(FILE *f, double x, double y, const char *attributes, const char *text) {
     fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
@@ -191,12 +194,12 @@ PLOT_FN void plot_frame(FILE *f, const plot *p) {
     double x = PLOT_LEFT + 0.5 * PLOT_AREA_WIDTH, y = PLOT_TOP + 0.5 * PLOT_AREA_HEIGHT;
     plot_ticks(f, p, &p->x);
     plot_ticks(f, p, &p->y);
-    fprintf(f, "<rect x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\" fill=\"none\" stroke=\"#555\"/>\n", PLOT_LEFT, PLOT_TOP,
-            PLOT_AREA_WIDTH, PLOT_AREA_HEIGHT);
+    fprintf(f, "<rect x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\" fill=\"none\" stroke=\"#555\"/>\n",
+            PLOT_LEFT, PLOT_TOP, PLOT_AREA_WIDTH, PLOT_AREA_HEIGHT);
     plot_text(f, x, 28, "text-anchor=\"middle\" font-size=\"16\" font-weight=\"bold\"", p->title);
     plot_text(f, x, PLOT_TOP + PLOT_AREA_HEIGHT + 42, "text-anchor=\"middle\" font-size=\"14\"", p->x.label);
-    (void)snprintf(attributes, sizeof attributes, "text-anchor=\"middle\" font-size=\"14\" transform=\"rotate(-90 20 %.1f)\"",
-                   y);
+    (void)snprintf(attributes, sizeof attributes,
+                   "text-anchor=\"middle\" font-size=\"14\" transform=\"rotate(-90 20 %.1f)\"", y);
     plot_text(f, 20, y, attributes, p->y.label);
 }
 
@@ -217,8 +220,8 @@ PLOT_FN void plot_marker(FILE *f, double x, double y, int index) {
 }
 
 PLOT_FN void plot_begin_path(FILE *f, int index, int style) {
-    fprintf(f, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linejoin=\"round\"%s d=\"", plot_colour(index),
-            style & PLOT_DASHED ? " stroke-dasharray=\"7 5\"" : "");
+    fprintf(f, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" stroke-linejoin=\"round\"%s d=\"",
+            plot_colour(index), style & PLOT_DASHED ? " stroke-dasharray=\"7 5\"" : "");
 }
 
 /* The line leaves out points less than half a pixel from the one before: a long series stays a small file. */
@@ -272,8 +275,8 @@ PLOT_FN int plot_write(plot *p, const char *path) {
             width, height, width, height);
     fprintf(f, "<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n", width, height);
     plot_frame(f, p);
-    fprintf(f, "<clipPath id=\"area\"><rect x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\"/></clipPath>\n", PLOT_LEFT - 5,
-            PLOT_TOP - 5, PLOT_AREA_WIDTH + 10, PLOT_AREA_HEIGHT + 10);
+    fprintf(f, "<clipPath id=\"area\"><rect x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\"/></clipPath>\n",
+            PLOT_LEFT - 5, PLOT_TOP - 5, PLOT_AREA_WIDTH + 10, PLOT_AREA_HEIGHT + 10);
     fputs("<g clip-path=\"url(#area)\">\n", f);
     for (int i = 0; i < p->series_count; i++) {
         if (p->series[i].style & (PLOT_LINE | PLOT_DASHED)) plot_draw_line(f, p, i);

@@ -1,8 +1,8 @@
 /* timing.h - CPU time, wall time and the name of the CPU, for benchmarks and validations. Never for a test.
    SPDX-License-Identifier: MIT
 
-   Needs clock_gettime for the wall time; where a strict -std=c99 hides it, the C library's time() with its resolution of a
-   second would be useless, so the declaration is asked for below: include this header before any other. */
+   Wall time comes from clock_gettime, which a strict -std=c99 hides unless it is asked for before the first include of
+   a system header: include this one before any other, or the resolution is a second. */
 #ifndef TIMING_H
 #define TIMING_H
 
