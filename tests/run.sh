@@ -10,7 +10,7 @@ set -u
 jobs=1 seconds=600 logs=build/test-logs
 self=$0
 
-# One program: output into $logs/NAME.log, the counts into $logs/NAME.counts, one line to the terminal.
+# One program: output into $logs/NAME.log, counts and seconds into $logs/NAME.counts, one line to the terminal.
 run_one() {
     item=$1 name=$(basename "$1" .sh) log=$logs/$(basename "$1" .sh).log
     begin=$(date +%s)
@@ -29,7 +29,7 @@ run_one() {
     elif [ "$status" -eq 0 ] && [ "$failed" -ne 0 ]; then why="exit status 0 though tests failed"
     fi
     if [ -n "$why" ]; then failed=$((failed + 1)); fi
-    printf '%s %s %s\n' "$passed" "$failed" "$skipped" >"$logs/$name.counts"
+    printf '%s %s %s %s\n' "$passed" "$failed" "$skipped" "$took" >"$logs/$name.counts"
     word=ok
     if [ "$failed" -ne 0 ]; then word=FAIL; fi
     line=$(printf '%-4s %-28s %4d passed %3d failed %3d skipped %4d s' \
