@@ -63,14 +63,14 @@ programs := $(tests) $(validations) $(benchmarks) $(examples) $(tools)
 selected_tests := $(if $(TESTS),$(filter $(addprefix %/,$(addsuffix .sh,$(TESTS)) $(TESTS)),$(scripts) $(tests)),$(scripts) $(tests))
 selected_validations := $(if $(ONLY),$(filter $(addprefix %/,$(ONLY)),$(validations)),$(validations))
 
-.PHONY: all test validate bench demo clean help
+.PHONY: all test validate bench demo style clean help
 all: $(programs)
 
 # Every program is one file that includes headers; all of them wait for all headers. The stamp makes a change of compiler
 # or flags rebuild everything.
 stamp := $(BUILD)/.flags
 command = $(CC) $(CPPFLAGS) $(CFLAGS)
-ifneq (,$(filter-out clean help,$(or $(MAKECMDGOALS),all)))
+ifneq (,$(filter-out clean help style,$(or $(MAKECMDGOALS),all)))
 $(shell mkdir -p $(BUILD) && echo '$(command)' | cmp -s - $(stamp) || echo '$(command)' >$(stamp))
 endif
 
@@ -107,6 +107,10 @@ demo:
 	@echo "there is no examples/play.c yet" >&2; exit 1
 endif
 
+# Lines beyond 120 columns; tests/test_files.sh looks after the rest.
+style:
+	@! grep -nE '^.{121}' $(wildcard *.h tests/*.[ch] tests/*.sh tests/support/* examples/*.[ch] tools/*.[ch] .ci/run)
+
 clean:
 	rm -rf build
 
@@ -116,6 +120,7 @@ help:
 	@echo "make validate   run the long physical validations and write docs/validation.md with its plots"
 	@echo "make bench      run the benchmarks"
 	@echo "make demo       play a scene (DEMO=name)"
+	@echo "make style      list lines beyond 120 columns"
 	@echo "make clean      remove build/"
 	@echo "options         config=release|debug|sanitize werror=1 OPENMP=1 CC=clang GREATEST=dir JOBS=n"
 	@echo "                TESTS=\"test_a test_b\" ONLY=\"validate_a\" EXTRA_CFLAGS=... BENCH_ARGS=... BUILD=dir"
