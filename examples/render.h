@@ -429,7 +429,7 @@ static void render_spread_sky(render_context *c) {
             int x0 = x / RENDER_SKY_STEP * RENDER_SKY_STEP, z0 = z / RENDER_SKY_STEP * RENDER_SKY_STEP;
             int x1 = x0 + RENDER_SKY_STEP < RENDER_MAP ? x0 + RENDER_SKY_STEP : x0;
             int z1 = z0 + RENDER_SKY_STEP < RENDER_MAP ? z0 + RENDER_SKY_STEP : z0;
-            float fx = (float)(x - x0) / RENDER_SKY_STEP, fz = (float)(z - z0) / RENDER_SKY_STEP;
+            float fx = (float)(x - x0) / (float)RENDER_SKY_STEP, fz = (float)(z - z0) / (float)RENDER_SKY_STEP;
             float a = render_texel(c, x0, z0)->sky * (1 - fx) + render_texel(c, x1, z0)->sky * fx;
             float b = render_texel(c, x0, z1)->sky * (1 - fx) + render_texel(c, x1, z1)->sky * fx;
             if (x != x0 || z != z0) render_texel(c, x, z)->sky = a * (1 - fz) + b * fz;

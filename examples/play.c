@@ -1,0 +1,378 @@
+/* play.c - plays the scenes of the project: numbers, checks, pictures, animations, geometry. SPDX: MIT
+
+   build/play --list              what there is
+   build/play dam_break           plays it and says whether the physics held
+   build/play dam_break --help    all options
+
+   Exit code: 0 all checks hold, 1 a check failed, 2 wrong usage or a file that cannot be written. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
+#define ISPHPBD_IMPLEMENTATION
+#define EXAMPLES_IMPLEMENTATION
+#include "isphpbd_pbd.h"
+#include "isphpbd_sph.h"
+
+#include "recorder.h"
+#include "scenes.h"
+#include "threads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#endif
+
+/* ---- options ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct play_options {
+    const char *name, *gallery;
+    scene_options scene;
+    recorder_options recorder;
+    int threads;
+    bool list, json, help, demo, quiet;
+} play_options;
+
+static const char play_usage[] =
+    "usage: play NAME [options]     play --list     play --demo     play --gallery DIR\n"
+    "  --seconds S       how much time to simulate (default: the scene's own)\n"
+    "  --dt S            length of a step\n"
+    "  --threads N       default: all cores\n"
+    "  --scale F         number of particles relative to the scene's own\n"
+    "  --set KEY=VALUE   a setting of the scene: viscosity, tolerance, support, density_projection, ...\n"
+    "  --json            one JSON object instead of text\n"
+    "  --png DIR         pictures          --fps N        pictures per simulated second (20)\n"
+    "  --sheet FILE      contact sheet     --shots N      pictures on it (6)\n"
+    "  --apng FILE       animation         --size WxH     of a picture (480x360)\n"
+    "  --obj DIR         solids and particles for Blender\n"
+    "  --ply DIR         particles with velocity, density and pressure for ParaView, Blender, SPlisHSPlasH\n"
+    "  --view V          surface, pressure, error or speed\n"
+    "  --quiet           no progress bar\n"
+    "exit code 1: a check failed; 2: wrong usage or a file that cannot be written\n";
+
+static bool play_fail(const char *what, const char *value) {
+    fprintf(stderr, "play: %s '%s'; --help shows the options\n", what, value);
+    return false;
+}
+
+static bool play_number(const char *text, double lo, double hi, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && *out >= lo && *out <= hi;
+}
+
+static bool play_set_key(play_options *o, const char *text) {
+    const char *equals = strchr(text, '=');
+    scene_key *key = &o->scene.keys[o->scene.key_count];
+    if (!equals || equals == text || (size_t)(equals - text) >= sizeof key->name || o->scene.key_count == SCENE_KEYS)
+        return play_fail("--set wants KEY=VALUE, not", text);
+    memcpy(key->name, text, (size_t)(equals - text));
+    key->name[equals - text] = '\0';
+    if (!play_number(equals + 1, -1e30, 1e30, &key->value)) return play_fail("not a number:", equals + 1);
+    ++o->scene.key_count;
+    return true;
+}
+
+static bool play_set_view(play_options *o, const char *text) {
+    static const char *const names[VIEW_COUNT] = {"surface", "pressure", "error", "speed"};
+    int i;
+    for (i = 0; i < VIEW_COUNT; ++i)
+        if (strcmp(text, names[i]) == 0) return o->recorder.view = (recorder_view)i, true;
+    return play_fail("no view named", text);
+}
+
+static bool play_set_size(play_options *o, const char *text) {
+    char rest;
+    if (sscanf(text, "%dx%d%c", &o->recorder.width, &o->recorder.height, &rest) == 2 && o->recorder.width >= 16 &&
+        o->recorder.height >= 16 && o->recorder.width <= 8192 && o->recorder.height <= 8192)
+        return true;
+    return play_fail("--size wants WIDTHxHEIGHT, not", text);
+}
+
+/* Options with a number; true and *known when the name is one of them and the value is in range. */
+static bool play_set_number(play_options *o, const char *name, const char *text, bool *known) {
+    double v = 0.0;
+    *known = true;
+    if (strcmp(name, "--seconds") == 0) return play_number(text, 1e-6, 1e6, &v) ? o->scene.seconds = (float)v, true : false;
+    if (strcmp(name, "--dt") == 0) return play_number(text, 1e-6, 1.0, &v) ? o->scene.dt = (float)v, true : false;
+    if (strcmp(name, "--scale") == 0) return play_number(text, 1e-3, 1e3, &v) ? o->scene.scale = (float)v, true : false;
+    if (strcmp(name, "--threads") == 0) return play_number(text, 1, 64, &v) ? o->threads = (int)v, true : false;
+    if (strcmp(name, "--fps") == 0) return play_number(text, 1, 1000, &v) ? o->recorder.fps = (int)v, true : false;
+    if (strcmp(name, "--shots") == 0) return play_number(text, 2, RECORDER_SHOTS, &v) ? o->recorder.shots = (int)v, true : false;
+    return *known = false, false;
+}
+
+static bool play_set_option(play_options *o, const char *name, const char *value) {
+    bool known;
+    if (play_set_number(o, name, value, &known)) return true;
+    if (known) return play_fail("out of range:", value);
+    if (strcmp(name, "--set") == 0) return play_set_key(o, value);
+    if (strcmp(name, "--view") == 0) return play_set_view(o, value);
+    if (strcmp(name, "--size") == 0) return play_set_size(o, value);
+    if (strcmp(name, "--png") == 0) return o->recorder.png_dir = value, true;
+    if (strcmp(name, "--sheet") == 0) return o->recorder.sheet = value, true;
+    if (strcmp(name, "--apng") == 0) return o->recorder.apng = value, true;
+    if (strcmp(name, "--obj") == 0) return o->recorder.obj_dir = value, true;
+    if (strcmp(name, "--ply") == 0) return o->recorder.ply_dir = value, true;
+    if (strcmp(name, "--gallery") == 0) return o->gallery = value, true;
+    return play_fail("unknown option", name);
+}
+
+static bool play_set_flag(play_options *o, const char *name) {
+    if (strcmp(name, "--list") == 0) return o->list = true;
+    if (strcmp(name, "--json") == 0) return o->json = true;
+    if (strcmp(name, "--demo") == 0) return o->demo = true;
+    if (strcmp(name, "--quiet") == 0) return o->quiet = true;
+    if (strcmp(name, "--help") == 0) return o->help = true;
+    return false;
+}
+
+static bool play_parse(play_options *o, int argc, char **argv) {
+    int i;
+    memset(o, 0, sizeof *o);
+    o->scene = scene_options_default();
+    o->recorder = recorder_options_default();
+    o->threads = threads_available();
+    for (i = 1; i < argc; ++i) {
+        if (argv[i][0] != '-') {
+            if (o->name) return play_fail("one scene at a time, not also", argv[i]);
+            o->name = argv[i];
+        } else if (!play_set_flag(o, argv[i])) {
+            if (i + 1 == argc) return play_fail("unknown option, or its value is missing:", argv[i]);
+            if (!play_set_option(o, argv[i], argv[i + 1])) return false;
+            ++i;
+        }
+    }
+    if (o->name || o->list || o->demo || o->gallery || o->help) return true;
+    fputs(play_usage, stderr);
+    return false;
+}
+
+/* ---- progress ---------------------------------------------------------------------------------------------------------- */
+
+static double play_wall(void) {
+#if defined(__unix__) || defined(__APPLE__)
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+#else
+    return (double)clock() / CLOCKS_PER_SEC;
+#endif
+}
+
+static bool play_on_terminal(void) {
+#if defined(__unix__) || defined(__APPLE__)
+    return isatty(2) != 0;
+#else
+    return false;
+#endif
+}
+
+typedef struct play_progress { double start, shown; bool bar, lines; int tenths; } play_progress;
+
+/* A bar on a terminal; elsewhere a line at every tenth, where wanted. */
+static void play_show_progress(play_progress *p, const scene *s) {
+    enum { WIDTH = 32 };
+    char bar[WIDTH + 1];
+    double now = play_wall(), share = (double)s->time / (double)s->seconds, left;
+    int i;
+    if (share > 1.0) share = 1.0;
+    left = share > 0.0 ? (now - p->start) * (1.0 / share - 1.0) : 0.0;
+    if (p->bar && (now - p->shown > 0.1 || share == 1.0)) {
+        for (i = 0; i < WIDTH; ++i) bar[i] = i < (int)(share * (double)WIDTH) ? '#' : '.';
+        bar[WIDTH] = '\0';
+        fprintf(stderr, "\r%s [%s] %3d%%  t = %.2f s  %d s left ", s->def->name, bar, (int)(100.0 * share), (double)s->time, (int)(left + 0.5));
+        if (share == 1.0) fputc('\n', stderr);
+        p->shown = now;
+    } else if (p->lines && (int)(10.0 * share) > p->tenths) {
+        p->tenths = (int)(10.0 * share);
+        fprintf(stderr, "%s: %d%%, %d s left\n", s->def->name, 10 * p->tenths, (int)(left + 0.5));
+    }
+}
+
+/* ---- playing ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct play_times { double *cpu, *wall; int count, capacity; } play_times; /* s per step */
+
+static void play_note_time(play_times *t, double cpu, double wall) {
+    if (t->count == t->capacity) {
+        int capacity = t->capacity ? 2 * t->capacity : 1024;
+        double *a = (double *)realloc(t->cpu, (size_t)capacity * sizeof(double));
+        double *b = (double *)realloc(t->wall, (size_t)capacity * sizeof(double));
+        if (a) t->cpu = a;
+        if (b) t->wall = b;
+        if (!a || !b) return;
+        t->capacity = capacity;
+    }
+    t->cpu[t->count] = cpu, t->wall[t->count++] = wall;
+}
+
+static int play_compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double play_median(double *values, int count) {
+    if (count == 0) return 0.0;
+    qsort(values, (size_t)count, sizeof *values, play_compare);
+    return values[count / 2];
+}
+
+typedef struct play_summary {
+    int particles, soft_vertices, triangles, constraints, bodies;
+    double ms_cpu, ms_wall, particle_steps, density_error_mean;
+    uint64_t hash;
+} play_summary;
+
+static play_summary play_summarise(const scene *s, play_times *times) {
+    play_summary u;
+    double total = 0.0;
+    int i;
+    memset(&u, 0, sizeof u);
+    for (i = 0; i < times->count; ++i) total += times->wall[i];
+    u.ms_cpu = 1e3 * play_median(times->cpu, times->count), u.ms_wall = 1e3 * play_median(times->wall, times->count);
+    if (s->fluid) {
+        isph_stats stats = isph_fluid_stats(s->fluid);
+        u.particles = stats.particles, u.triangles = stats.triangles, u.bodies = stats.boundaries;
+    }
+    if (s->soft) {
+        ipbd_stats stats = ipbd_world_stats(s->soft);
+        u.soft_vertices = stats.vertices, u.constraints = stats.edges + stats.bends + stats.tetrahedra;
+        u.triangles += stats.triangles, u.bodies += stats.bodies;
+    }
+    u.particle_steps = total > 0.0 ? (double)u.particles * s->steps / total : 0.0;
+    u.density_error_mean = s->steps ? s->measures.density_error_sum / s->steps : 0.0;
+    u.hash = scene_hash(s);
+    return u;
+}
+
+static double play_volume_change(const scene *s) { return s->fluid ? 1.0 / s->measures.deep_density - 1.0 : 0.0; }
+
+static void play_print_json(const scene *s, const play_summary *u) {
+    const scene_measures *m = &s->measures;
+    int i;
+    printf("{\"scene\": \"%s\", \"particles\": %d, \"soft_vertices\": %d, \"triangles\": %d, ", s->def->name, u->particles,
+           u->soft_vertices, u->triangles);
+    printf("\"constraints\": %d, \"bodies\": %d, \"dt\": %.9g, \"steps\": %d, \"simulated_seconds\": %.9g, ", u->constraints,
+           u->bodies, (double)s->dt, s->steps, (double)s->time);
+    printf("\"ms_per_step\": %.4g, \"wall_ms_per_step\": %.4g, \"particle_steps_per_second\": %.6g, ", u->ms_cpu, u->ms_wall,
+           u->particle_steps);
+    printf("\"pressure_iterations_mean\": %.4g, \"density_iterations_mean\": %.4g, ", m->pressure_iterations, m->density_iterations);
+    printf("\"coupling_iterations_mean\": 0, \"coupling_mismatch_max\": 0, "); /* nothing is coupled in these scenes */
+    printf("\"density_error_mean\": %.6g, \"density_error_max\": %.6g, \"volume_change\": %.6g, ", u->density_error_mean,
+           m->density_error_max, play_volume_change(s));
+    printf("\"leaked\": %d, \"nan\": %d, \"removed\": %d, \"allocations_while_stepping\": %d, ", m->leaked, m->nan, m->removed,
+           s->allocations);
+    printf("\"bytes_peak\": %lu, \"hash\": \"%08lx%08lx\", \"checks\": [", (unsigned long)s->bytes_peak,
+           (unsigned long)(u->hash >> 32), (unsigned long)(u->hash & 0xffffffffu));
+    for (i = 0; i < s->check_count; ++i) {
+        const scene_check *c = &s->checks[i];
+        printf("%s{\"name\": \"%s\", \"value\": %.6g, \"limit\": %.6g, \"relation\": \"%s\", \"ok\": %s}", i ? ", " : "", c->name,
+               c->value == c->value ? c->value : 1e300, c->limit, c->at_least ? ">=" : "<=", c->ok ? "true" : "false");
+    }
+    printf("]}\n");
+}
+
+static void play_print_text(const scene *s, const play_summary *u) {
+    int i;
+    printf("%s: %s\n", s->def->name, s->def->summary);
+    printf("  %d particles, %d soft vertices, %d triangles, %d constraints\n", u->particles, u->soft_vertices, u->triangles, u->constraints);
+    printf("  %d steps of %.4g ms: %.2f ms CPU, %.2f ms wall per step; hash %08lx%08lx\n", s->steps, 1e3 * (double)s->dt, u->ms_cpu,
+           u->ms_wall, (unsigned long)(u->hash >> 32), (unsigned long)(u->hash & 0xffffffffu));
+    for (i = 0; i < s->check_count; ++i) {
+        const scene_check *c = &s->checks[i];
+        printf("  %-4s %-28s %12.5g %s %g\n", c->ok ? "ok" : "FAIL", c->name, c->value, c->at_least ? ">=" : "<=", c->limit);
+    }
+}
+
+static void play_run(scene *s, recorder *r, play_progress *progress, play_times *times) {
+    recorder_update(r, s);
+    while (s->time < s->seconds - 0.5f * s->dt) {
+        clock_t cpu = clock();
+        double wall = play_wall();
+        scene_step(s);
+        play_note_time(times, (double)(clock() - cpu) / CLOCKS_PER_SEC, play_wall() - wall);
+        recorder_update(r, s);
+        play_show_progress(progress, s);
+    }
+}
+
+/* One scene from build to report; the exit code. */
+static int play_scene(const play_options *o) {
+    char message[256] = "";
+    scene *s = scene_create(o->name, &o->scene, message, sizeof message);
+    play_times times = {NULL, NULL, 0, 0};
+    play_progress progress;
+    play_summary summary;
+    recorder r;
+    int code = 2;
+    if (!s) return fprintf(stderr, "play: %s\n", message), 2;
+    memset(&progress, 0, sizeof progress);
+    progress.start = play_wall();
+    progress.bar = play_on_terminal() && !o->quiet;
+    progress.lines = o->demo && !progress.bar;
+    if (recorder_begin(&r, s, &o->recorder)) play_run(s, &r, &progress, &times);
+    if (recorder_end(&r, s)) {
+        scene_finish(s);
+        summary = play_summarise(s, &times);
+        if (o->json) play_print_json(s, &summary);
+        else play_print_text(s, &summary);
+        code = scene_ok(s) ? 0 : 1;
+    } else {
+        fprintf(stderr, "play: cannot write %s\n", r.failed);
+    }
+    free(times.cpu);
+    free(times.wall);
+    scene_destroy(s);
+    return code;
+}
+
+static int play_list(void) {
+    int i;
+    for (i = 0; i < scene_count(); ++i) printf("%-20s %s\n", scene_at(i)->name, scene_at(i)->summary);
+    return 0;
+}
+
+/* The first thing to look at: a scene of a size that two cores play in two minutes. */
+static int play_demo(play_options *o) {
+    double start = play_wall();
+    int code;
+    o->name = "double_dam_break";
+    o->recorder.sheet = "build/demo.png";
+    o->recorder.apng = "build/demo.apng";
+    recorder_mkdir("build");
+    code = play_scene(o);
+    if (code < 2) printf("pictures in build/demo.png, animation in build/demo.apng, after %.0f s\n", play_wall() - start);
+    return code;
+}
+
+/* Every scene as a contact sheet. */
+static int play_gallery(play_options *o) {
+    char path[512];
+    int i, worst = 0;
+    recorder_mkdir(o->gallery);
+    o->recorder.sheet = path;
+    for (i = 0; i < scene_count(); ++i) {
+        int code;
+        o->name = scene_at(i)->name;
+        snprintf(path, sizeof path, "%s/%s.png", o->gallery, o->name);
+        code = play_scene(o);
+        if (code > worst) worst = code;
+    }
+    return worst;
+}
+
+int main(int argc, char **argv) {
+    play_options o;
+    threads *pool;
+    int code;
+    if (!play_parse(&o, argc, argv)) return 2;
+    if (o.help) return fputs(play_usage, stdout), 0;
+    if (o.list) return play_list();
+    pool = threads_create(o.threads);
+    if (!pool) return fprintf(stderr, "play: out of memory\n"), 2;
+    o.scene.parallel = threads_runner(pool);
+    code = o.demo ? play_demo(&o) : o.gallery ? play_gallery(&o) : play_scene(&o);
+    threads_destroy(pool);
+    return code;
+}

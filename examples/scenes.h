@@ -1,0 +1,738 @@
+/* scenes.h - every scene of the project, defined once: the player, the tests and the benchmark run the same ones. SPDX: MIT
+
+   A scene is a name, a build function, what moves before every step, and the physical truths that must hold at the end.
+   Define EXAMPLES_IMPLEMENTATION in one file, together with ISPHPBD_IMPLEMENTATION.
+
+       scene_options options = scene_options_default();
+       scene *s = scene_create("dam_break", &options, message, sizeof message);
+       while (s->time < s->seconds) scene_step(s);
+       scene_finish(s);                       // runs the checks: s->checks, s->check_count
+       scene_destroy(s);
+
+   [interface]   [helpers] for build functions   [runtime] create, step, measure   [particles] copies for drawing */
+#ifndef EXAMPLES_SCENES_H
+#define EXAMPLES_SCENES_H
+
+#include "isphpbd_pbd.h"
+#include "isphpbd_sph.h"
+
+#include "render.h"
+#include "shapes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- [interface] ------------------------------------------------------------------------------------------------------- */
+
+typedef struct scene scene;
+
+typedef struct scene_key { char name[24]; double value; bool used; } scene_key; /* --set name=value */
+
+enum { SCENE_KEYS = 16, SCENE_OBJECTS = 16, SCENE_CHECKS = 16 };
+
+typedef struct scene_options {
+    float scale;  /* number of particles relative to the scene's own, default 1 */
+    float dt;     /* s per step; 0: the scene's own */
+    float seconds; /* s to simulate; 0: the scene's own */
+    scene_key keys[SCENE_KEYS];
+    int key_count;
+    isphpbd_parallel parallel; /* default one thread */
+} scene_options;
+
+typedef struct scene_def {
+    const char *name, *summary;
+    float seconds, dt;          /* s */
+    bool (*build)(scene *s);    /* false: s->message says why */
+    void (*before_step)(scene *s); /* moving walls, emitters; may be NULL */
+    void (*after_step)(scene *s);  /* measurements over time; may be NULL */
+    void (*check)(scene *s);       /* calls scene_check...() */
+} scene_def;
+
+typedef struct scene_check { /* value must be <= limit, or >= limit where at_least */
+    const char *name;
+    double value, limit;
+    bool at_least, ok;
+} scene_check;
+
+typedef struct scene_object { /* something solid to draw */
+    mesh shape;     /* local coordinates; topology of the soft body */
+    vec3 *vertices; /* m, where they are now */
+    vec3 color;
+    float opacity, gloss;
+    bool flat;
+    isph_boundary boundary; /* whose pose the vertices follow, or null */
+    ipbd_body soft;         /* whose vertices they are, or null */
+} scene_object;
+
+typedef struct scene_measures { /* over the whole run */
+    double density_error_sum, density_error_max, deep_density;
+    int deep_particles, leaked, nan, removed, flags;
+    double pressure_iterations, density_iterations; /* means per substep */
+    float highest;      /* m, of any particle at any time */
+    float top_speed;    /* m/s, likewise */
+    float custom[8];    /* the scene's own */
+} scene_measures;
+
+struct scene {
+    const scene_def *def;
+    scene_options options;
+    float spacing, dt, seconds, time;
+    int steps;
+    isph_fluid *fluid;  /* NULL: no liquid */
+    ipbd_world *soft;   /* NULL: no cloth or soft bodies */
+    isph_material material[2];
+    scene_object objects[SCENE_OBJECTS];
+    int object_count;
+    bool has_tank;
+    vec3 tank_lo, tank_hi; /* inside of the walls; the top is open */
+    vec3 shown_lo, shown_hi, eye, target;
+    float fov, ground;
+    render_liquid look[2]; /* of the two materials */
+    scene_measures measures;
+    scene_check checks[SCENE_CHECKS];
+    int check_count;
+    size_t bytes_now, bytes_peak;
+    int allocations; /* since the last scene_create() returned: must stay 0 */
+    bool stepping;
+    float emitted;   /* m of jet that are due */
+    char *message;   /* why something failed */
+    size_t message_size;
+};
+
+int scene_count(void);
+const scene_def *scene_at(int index);
+const scene_def *scene_find(const char *name); /* NULL: no such scene */
+scene_options scene_options_default(void);
+scene *scene_create(const char *name, const scene_options *options, char *message, size_t message_size);
+void scene_step(scene *s);
+void scene_finish(scene *s); /* fills the checks; true ones for every scene first */
+bool scene_ok(const scene *s);
+uint64_t scene_hash(const scene *s);
+void scene_update_objects(scene *s); /* brings the objects' vertices to where they are now */
+void scene_destroy(scene *s);
+
+/* ---- [particles] what a picture or a file needs, copied out of the fluid */
+typedef struct scene_particles {
+    vec3 *position, *velocity;
+    float *pressure, *density, *foam;
+    uint32_t *id;
+    unsigned char *kind;
+    int count, capacity;
+    float *foam_by_id; /* foam lives longer than the splash that made it */
+    uint32_t foam_ids;
+    isph_grid *grid;
+    double last_time;
+} scene_particles;
+bool scene_read_particles(const scene *s, scene_particles *p); /* grows as needed; false: out of memory */
+bool scene_update_foam(const scene *s, scene_particles *p);
+void scene_free_particles(scene_particles *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* EXAMPLES_SCENES_H */
+
+#if defined(EXAMPLES_IMPLEMENTATION) && !defined(EXAMPLES_SCENES_IMPLEMENTED)
+#define EXAMPLES_SCENES_IMPLEMENTED
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- [helpers] --------------------------------------------------------------------------------------------------------- */
+
+static bool scene_fail(scene *s, const char *what, isphpbd_result why) {
+    if (s->message_size) snprintf(s->message, s->message_size, "%s: %s: %s", s->def->name, what, isphpbd_result_text(why));
+    return false;
+}
+
+/* The value of --set name=..., or the scene's own. */
+static float scene_setting(scene *s, const char *name, float fallback) {
+    int i;
+    for (i = 0; i < s->options.key_count; ++i) {
+        if (strcmp(s->options.keys[i].name, name) != 0) continue;
+        s->options.keys[i].used = true;
+        return (float)s->options.keys[i].value;
+    }
+    return fallback;
+}
+
+static void *scene_alloc(size_t size, size_t align, void *user) {
+    scene *s = (scene *)user;
+    unsigned char *raw = (unsigned char *)malloc(size + align + sizeof(void *)), *aligned;
+    if (!raw) return NULL;
+    aligned = raw + sizeof(void *);
+    aligned += (align - (uintptr_t)aligned % align) % align;
+    memcpy(aligned - sizeof(void *), &raw, sizeof(void *)); /* for scene_release */
+    s->bytes_now += size;
+    if (s->bytes_now > s->bytes_peak) s->bytes_peak = s->bytes_now;
+    if (s->stepping) ++s->allocations;
+    return aligned;
+}
+
+static void scene_release(void *ptr, size_t size, void *user) {
+    void *raw;
+    if (!ptr) return;
+    ((scene *)user)->bytes_now -= size;
+    memcpy(&raw, (unsigned char *)ptr - sizeof(void *), sizeof(void *));
+    free(raw);
+}
+
+static isphpbd_allocator scene_allocator(scene *s) {
+    isphpbd_allocator a;
+    a.alloc = scene_alloc, a.free = scene_release, a.user = s;
+    return a;
+}
+
+/* A spacing such that the scene has `scale` times its own number of particles. */
+static float scene_spacing(const scene *s, float spacing) { return spacing / cbrtf(s->options.scale); }
+
+/* Creates the fluid with its first material; `volume` in m^3 sizes the capacity. */
+static bool scene_start_fluid(scene *s, float spacing, float volume, const isph_material_desc *material) {
+    isph_fluid_desc desc = isph_fluid_desc_default();
+    isphpbd_result why = ISPHPBD_OK;
+    s->spacing = desc.spacing = scene_spacing(s, spacing);
+    desc.particle_capacity = (int)(1.08f * volume / (desc.spacing * desc.spacing * desc.spacing)) + 2048;
+    desc.allocator = scene_allocator(s);
+    desc.parallel = s->options.parallel;
+    desc.support = scene_setting(s, "support", desc.support);
+    desc.tolerance = scene_setting(s, "tolerance", desc.tolerance);
+    desc.max_iterations = (int)scene_setting(s, "max_iterations", (float)desc.max_iterations);
+    desc.max_substeps = (int)scene_setting(s, "max_substeps", (float)desc.max_substeps);
+    desc.cfl = scene_setting(s, "cfl", desc.cfl);
+    desc.density_projection = scene_setting(s, "density_projection", 1.0f) != 0.0f;
+    desc.triangle_capacity = 32768;
+    if (scene_setting(s, "weakly_compressible", 0.0f) != 0.0f) desc.solver = ISPH_SOLVER_WEAKLY_COMPRESSIBLE;
+    s->fluid = isph_fluid_create(&desc, &why);
+    if (!s->fluid) return scene_fail(s, "fluid", why);
+    s->material[0] = isph_material_create(s->fluid, material, &why);
+    return s->material[0].id ? true : scene_fail(s, "material", why);
+}
+
+static isph_material_desc scene_water(scene *s) {
+    isph_material_desc water = isph_material_desc_default();
+    water.viscosity = scene_setting(s, "viscosity", water.viscosity);
+    return water;
+}
+
+static bool scene_second_material(scene *s, const isph_material_desc *desc) {
+    isphpbd_result why = ISPHPBD_OK;
+    s->material[1] = isph_material_create(s->fluid, desc, &why);
+    return s->material[1].id ? true : scene_fail(s, "second material", why);
+}
+
+/* A glass tank, open above: a box that holds the fluid, with so high a ceiling that nothing reaches it. */
+static bool scene_tank(scene *s, vec3 lo, vec3 hi) {
+    const float sky = 50.0f;
+    isph_boundary_desc desc = isph_boundary_desc_default();
+    isphpbd_result why = ISPHPBD_OK;
+    desc.shape = ISPH_SHAPE_BOX;
+    desc.container = true;
+    desc.half_extents = v3(0.5f * (hi.x - lo.x), 0.5f * (hi.y + sky - lo.y), 0.5f * (hi.z - lo.z));
+    desc.position = v3(0.5f * (lo.x + hi.x), 0.5f * (lo.y + hi.y + sky), 0.5f * (lo.z + hi.z));
+    desc.friction = scene_setting(s, "wall_friction", 0.0f);
+    s->has_tank = true;
+    s->tank_lo = lo, s->tank_hi = hi;
+    return isph_boundary_create(s->fluid, &desc, &why).id ? true : scene_fail(s, "tank", why);
+}
+
+/* Registers a mesh for drawing and takes it over. NULL when there are too many or memory ran out. */
+static scene_object *scene_show(scene *s, mesh *shape, vec3 color, float opacity, float gloss, bool flat) {
+    scene_object *o;
+    if (s->object_count == SCENE_OBJECTS || shape->failed) {
+        scene_fail(s, "object", shape->failed ? ISPHPBD_OUT_OF_MEMORY : ISPHPBD_CAPACITY);
+        mesh_free(shape);
+        return NULL;
+    }
+    o = &s->objects[s->object_count];
+    memset(o, 0, sizeof *o);
+    o->shape = *shape;
+    o->vertices = (vec3 *)malloc(((size_t)shape->vertex_count + 1) * sizeof(vec3));
+    if (!o->vertices) {
+        mesh_free(shape);
+        scene_fail(s, "object", ISPHPBD_OUT_OF_MEMORY);
+        return NULL;
+    }
+    memcpy(o->vertices, shape->vertices, (size_t)shape->vertex_count * sizeof(vec3));
+    o->color = color, o->opacity = opacity, o->gloss = gloss, o->flat = flat;
+    memset(shape, 0, sizeof *shape);
+    ++s->object_count;
+    return o;
+}
+
+static const vec3 scene_red = {0.62f, 0.08f, 0.05f}, scene_stone = {0.50f, 0.44f, 0.36f}, scene_steel = {0.62f, 0.66f, 0.70f};
+
+/* A solid from a closed mesh that is drawn and that the fluid meets. */
+static scene_object *scene_solid(scene *s, mesh *shape, vec3 position, vec3 color, float friction, bool closed) {
+    isph_boundary_desc desc = isph_boundary_desc_default();
+    isphpbd_result why = ISPHPBD_OK;
+    scene_object *o;
+    desc.shape = ISPH_SHAPE_MESH;
+    desc.mesh.positions = &shape->vertices[0].x;
+    desc.mesh.stride_bytes = sizeof(vec3);
+    desc.mesh.vertex_count = shape->vertex_count;
+    desc.mesh.indices = shape->indices;
+    desc.mesh.index_count = 3 * shape->triangle_count;
+    desc.mesh_solid = closed;
+    desc.position = position;
+    desc.friction = friction;
+    desc.viscous_grip = friction > 0.0f ? 1.0f : 0.0f;
+    o = scene_show(s, shape, color, 1.0f, 0.25f, false);
+    if (!o) return NULL;
+    o->boundary = isph_boundary_create(s->fluid, &desc, &why);
+    return o->boundary.id ? o : (scene_fail(s, "solid", why), (scene_object *)NULL);
+}
+
+/* A box that moves as told, drawn and met by the fluid as an exact shape. */
+static scene_object *scene_box(scene *s, vec3 position, vec3 half, vec3 color) {
+    isph_boundary_desc desc = isph_boundary_desc_default();
+    isphpbd_result why = ISPHPBD_OK;
+    mesh shape;
+    scene_object *o;
+    memset(&shape, 0, sizeof shape);
+    mesh_box(&shape, v3_scale(half, -1.0f), half);
+    o = scene_show(s, &shape, color, 1.0f, 0.3f, true);
+    if (!o) return NULL;
+    desc.shape = ISPH_SHAPE_BOX;
+    desc.half_extents = half;
+    desc.position = position;
+    o->boundary = isph_boundary_create(s->fluid, &desc, &why);
+    return o->boundary.id ? o : (scene_fail(s, "box", why), (scene_object *)NULL);
+}
+
+static bool scene_add_box(scene *s, isph_material material, vec3 lo, vec3 hi, vec3 velocity) {
+    isphpbd_result why = isph_particles_add_box(s->fluid, material, lo, hi, velocity, NULL);
+    return why == ISPHPBD_OK ? true : scene_fail(s, "particles", why);
+}
+
+/* A lattice in the box, only where keep(s, point) answers true. */
+static bool scene_add_where(scene *s, isph_material material, vec3 lo, vec3 hi, bool (*keep)(const scene *s, vec3 p)) {
+    int nx = (int)((hi.x - lo.x) / s->spacing + 0.01f), ny = (int)((hi.y - lo.y) / s->spacing + 0.01f);
+    int nz = (int)((hi.z - lo.z) / s->spacing + 0.01f), x, y, z, n = 0;
+    vec3 *points = (vec3 *)malloc(((size_t)nx * (size_t)ny * (size_t)nz + 1) * sizeof(vec3));
+    isphpbd_result why;
+    if (!points) return scene_fail(s, "particles", ISPHPBD_OUT_OF_MEMORY);
+    for (z = 0; z < nz; ++z) {
+        for (y = 0; y < ny; ++y) {
+            for (x = 0; x < nx; ++x) {
+                vec3 p = v3_madd(lo, v3((float)x + 0.5f, (float)y + 0.5f, (float)z + 0.5f), s->spacing);
+                if (keep(s, p)) points[n++] = p;
+            }
+        }
+    }
+    why = isph_particles_add(s->fluid, material, &points[0].x, sizeof(vec3), NULL, 0, n, NULL);
+    free(points);
+    return why == ISPHPBD_OK ? true : scene_fail(s, "particles", why);
+}
+
+/* A round jet: one layer of particles every spacing of way; to be called before every step. */
+static void scene_emit(scene *s, isph_material material, vec3 origin, vec3 direction, float radius, float speed) {
+    enum { MOST = 1024 };
+    vec3 points[MOST], velocities[MOST], u, v;
+    int x, z, n = 0, reach = (int)(radius / s->spacing);
+    u = v3_unit(v3_cross(direction, fabsf(direction.y) > 0.9f ? v3(1, 0, 0) : v3(0, 1, 0)));
+    v = v3_cross(direction, u);
+    for (s->emitted += speed * s->dt; s->emitted >= s->spacing; s->emitted -= s->spacing) {
+        vec3 centre = v3_madd(origin, direction, s->emitted - s->spacing);
+        for (z = -reach; z <= reach; ++z) {
+            for (x = -reach; x <= reach; ++x) {
+                float a = (float)x * s->spacing, b = (float)z * s->spacing;
+                if (a * a + b * b > radius * radius || n == MOST) continue;
+                points[n] = v3_madd(v3_madd(centre, u, a), v, b);
+                velocities[n++] = v3_scale(direction, speed);
+            }
+        }
+    }
+    if (n) isph_particles_add(s->fluid, material, &points[0].x, sizeof(vec3), &velocities[0].x, sizeof(vec3), n, NULL);
+}
+
+/* Looks at the box from the given angles (degrees) so that all of it is in a 4:3 picture. */
+static void scene_camera(scene *s, vec3 lo, vec3 hi, float yaw, float pitch) {
+    vec3 centre = v3_scale(v3_add(lo, hi), 0.5f), back, right, up;
+    float tan_y, tan_x, distance = 0.0f;
+    int i;
+    s->shown_lo = lo, s->shown_hi = hi;
+    s->fov = 34.0f;
+    tan_y = 0.94f * tanf(0.5f * s->fov * 0.017453293f), tan_x = tan_y * 4.0f / 3.0f;
+    yaw *= 0.017453293f, pitch *= 0.017453293f;
+    back = v3(sinf(yaw) * cosf(pitch), sinf(pitch), cosf(yaw) * cosf(pitch));
+    right = v3_unit(v3_cross(v3(0, 1, 0), back));
+    up = v3_cross(back, right);
+    for (i = 0; i < 8; ++i) {
+        vec3 d = v3_sub(v3(i & 1 ? hi.x : lo.x, i & 2 ? hi.y : lo.y, i & 4 ? hi.z : lo.z), centre);
+        float near = v3_dot(d, back);
+        distance = fmaxf(distance, near + fmaxf(fabsf(v3_dot(d, right)) / tan_x, fabsf(v3_dot(d, up)) / tan_y));
+    }
+    s->target = centre;
+    s->eye = v3_madd(centre, back, distance);
+}
+
+/* A floor without walls. */
+static bool scene_floor(scene *s, float height) {
+    isph_boundary_desc desc = isph_boundary_desc_default();
+    isphpbd_result why = ISPHPBD_OK;
+    desc.position = v3(0, height, 0);
+    return isph_boundary_create(s->fluid, &desc, &why).id ? true : scene_fail(s, "floor", why);
+}
+
+static bool scene_frame_tank(scene *s) { /* bars along the edges of the tank */
+    mesh bars;
+    memset(&bars, 0, sizeof bars);
+    mesh_frame(&bars, s->tank_lo, s->tank_hi, 0.004f * v3_length(v3_sub(s->tank_hi, s->tank_lo)));
+    return scene_show(s, &bars, scene_steel, 1.0f, 0.5f, true) != NULL;
+}
+
+static void scene_check_value(scene *s, const char *name, double value, double limit, bool at_least) {
+    scene_check *c;
+    if (s->check_count == SCENE_CHECKS) return;
+    c = &s->checks[s->check_count++];
+    c->name = name, c->value = value, c->limit = limit, c->at_least = at_least;
+    c->ok = at_least ? value >= limit : value <= limit; /* a NaN fails both */
+}
+static void scene_check_most(scene *s, const char *name, double value, double limit) {
+    scene_check_value(s, name, value, limit, false);
+}
+static void scene_check_least(scene *s, const char *name, double value, double limit) {
+    scene_check_value(s, name, value, limit, true);
+}
+
+static vec3 scene_position(const isph_view *view, int i) {
+    vec3 p;
+    memcpy(&p, (const unsigned char *)view->position + (size_t)i * view->stride_bytes, sizeof p);
+    return p;
+}
+static vec3 scene_velocity(const isph_view *view, int i) {
+    vec3 v;
+    memcpy(&v, (const unsigned char *)view->velocity + (size_t)i * view->stride_bytes, sizeof v);
+    return v;
+}
+
+static vec3 scene_rotate(isphpbd_quat q, vec3 v) {
+    vec3 u = v3(q.x, q.y, q.z), t = v3_scale(v3_cross(u, v), 2.0f);
+    return v3_add(v3_madd(v, t, q.w), v3_cross(u, t));
+}
+
+static void scene_read_soft(const scene *s, scene_object *o) {
+    ipbd_view view = ipbd_body_view(s->soft, o->soft);
+    int i;
+    for (i = 0; i < view.vertex_count && i < o->shape.vertex_count; ++i)
+        memcpy(&o->vertices[i], (const unsigned char *)view.positions + (size_t)i * view.stride_bytes, sizeof(vec3));
+}
+
+/* ---- means over the particles that several checks use ---- */
+
+static double scene_mean_height(const scene *s) { /* m, of the centre of mass above the tank's floor */
+    isph_view view = isph_particles(s->fluid);
+    double sum = 0.0;
+    int i;
+    for (i = 0; i < view.count; ++i) sum += (double)(scene_position(&view, i).y - s->tank_lo.y);
+    return view.count ? sum / view.count : 0.0;
+}
+
+static double scene_rms_speed(const scene *s) {
+    isph_view view = isph_particles(s->fluid);
+    double sum = 0.0;
+    int i;
+    for (i = 0; i < view.count; ++i) {
+        vec3 v = scene_velocity(&view, i);
+        sum += (double)v3_dot(v, v);
+    }
+    return view.count ? sqrt(sum / view.count) : 0.0;
+}
+
+/* Mean |p - rho g (level - y)| over all particles, relative to the pressure at the bottom. */
+static double scene_hydrostatic_error(const scene *s, float level, float density) {
+    isph_view view = isph_particles(s->fluid);
+    double sum = 0.0, bottom = 9.81 * (double)density * (double)(level - s->tank_lo.y);
+    int i;
+    for (i = 0; i < view.count; ++i) {
+        double depth = (double)(level - scene_position(&view, i).y);
+        sum += fabs((double)view.pressure[i] - 9.81 * (double)density * (depth > 0.0 ? depth : 0.0));
+    }
+    return view.count ? sum / view.count / bottom : 0.0;
+}
+
+/* ---- [runtime] --------------------------------------------------------------------------------------------------------- */
+
+#include "scenes_fluid.h"
+#include "scenes_soft.h"
+
+int scene_count(void) { return SCENES_FLUID_COUNT + SCENES_SOFT_COUNT; }
+
+const scene_def *scene_at(int index) {
+    return index < SCENES_FLUID_COUNT ? &scenes_fluid[index] : &scenes_soft[index - SCENES_FLUID_COUNT];
+}
+
+const scene_def *scene_find(const char *name) {
+    int i;
+    for (i = 0; i < scene_count(); ++i)
+        if (strcmp(scene_at(i)->name, name) == 0) return scene_at(i);
+    return NULL;
+}
+
+scene_options scene_options_default(void) {
+    scene_options o;
+    memset(&o, 0, sizeof o);
+    o.scale = 1.0f;
+    return o;
+}
+
+static bool scene_keys_used(scene *s) {
+    int i;
+    for (i = 0; i < s->options.key_count; ++i) {
+        if (s->options.keys[i].used) continue;
+        snprintf(s->message, s->message_size, "%s has no setting named '%s'", s->def->name, s->options.keys[i].name);
+        return false;
+    }
+    return true;
+}
+
+scene *scene_create(const char *name, const scene_options *options, char *message, size_t message_size) {
+    const scene_def *def = scene_find(name);
+    scene *s = (scene *)calloc(1, sizeof *s);
+    if (!def || !s) {
+        snprintf(message, message_size, def ? "out of memory" : "no scene named '%s'; --list shows them", name);
+        free(s);
+        return NULL;
+    }
+    s->def = def, s->options = *options, s->message = message, s->message_size = message_size;
+    s->dt = options->dt > 0.0f ? options->dt : def->dt;
+    s->seconds = options->seconds > 0.0f ? options->seconds : def->seconds;
+    s->measures.highest = -1e30f;
+    s->look[0] = s->look[1] = render_water(1.0f);
+    if (!def->build(s) || !scene_keys_used(s)) {
+        scene_destroy(s);
+        return NULL;
+    }
+    scene_update_objects(s);
+    return s;
+}
+
+static bool scene_outside_tank(const scene *s, vec3 p) {
+    float slack = 0.05f * s->spacing; /* rounding; a real leak is a spacing away within a step or two */
+    return s->has_tank && (p.x < s->tank_lo.x - slack || p.x > s->tank_hi.x + slack || p.z < s->tank_lo.z - slack ||
+                           p.z > s->tank_hi.z + slack || p.y < s->tank_lo.y - slack);
+}
+
+/* Height of the water in columns two spacings wide; particles well below it have all their neighbours. */
+static double scene_deep_density(const scene *s, int *deep_count) {
+    isph_view view = isph_particles(s->fluid);
+    float cell = 2.0f * s->spacing, *top;
+    int nx, nz, i, dx, dz;
+    double sum = 0.0;
+    vec3 lo = v3_all(1e30f), hi = v3_all(-1e30f);
+    *deep_count = 0;
+    for (i = 0; i < view.count; ++i) lo = v3_min(lo, scene_position(&view, i)), hi = v3_max(hi, scene_position(&view, i));
+    if (view.count == 0 || !(hi.x - lo.x < 1e4f * s->spacing && hi.z - lo.z < 1e4f * s->spacing)) return 1.0;
+    nx = (int)((hi.x - lo.x) / cell) + 1, nz = (int)((hi.z - lo.z) / cell) + 1;
+    top = (float *)malloc((size_t)nx * (size_t)nz * sizeof(float));
+    if (!top) return 1.0;
+    for (i = 0; i < nx * nz; ++i) top[i] = -1e30f;
+    for (i = 0; i < view.count; ++i) {
+        vec3 p = scene_position(&view, i);
+        float *t = &top[(int)((p.z - lo.z) / cell) * nx + (int)((p.x - lo.x) / cell)];
+        *t = fmaxf(*t, p.y);
+    }
+    for (i = 0; i < view.count; ++i) {
+        vec3 p = scene_position(&view, i);
+        int x = (int)((p.x - lo.x) / cell), z = (int)((p.z - lo.z) / cell);
+        bool deep = true;
+        for (dz = -1; dz <= 1; ++dz)
+            for (dx = -1; dx <= 1; ++dx)
+                if (x + dx >= 0 && z + dz >= 0 && x + dx < nx && z + dz < nz && top[(z + dz) * nx + x + dx] < p.y + 3.5f * s->spacing)
+                    deep = false;
+        if (deep) sum += (double)view.density[i], ++*deep_count;
+    }
+    free(top);
+    return *deep_count ? sum / *deep_count : 1.0;
+}
+
+/* Things that must never happen, and extremes; looked at after every step. */
+static void scene_watch(scene *s) {
+    isph_view view = isph_particles(s->fluid);
+    isph_stats stats = isph_fluid_stats(s->fluid);
+    scene_measures *m = &s->measures;
+    int i, leaked = 0, nan = 0;
+    for (i = 0; i < view.count; ++i) {
+        vec3 p = scene_position(&view, i);
+        if (!(p.x - p.x == 0.0f && p.y - p.y == 0.0f && p.z - p.z == 0.0f)) ++nan;
+        leaked += scene_outside_tank(s, p);
+        if (p.y > m->highest) m->highest = p.y;
+    }
+    if (leaked > m->leaked) m->leaked = leaked;
+    if (nan > m->nan) m->nan = nan;
+    if (stats.max_speed > m->top_speed) m->top_speed = stats.max_speed;
+    m->density_error_sum += (double)stats.density_error_mean;
+    if ((double)stats.density_error_max > m->density_error_max) m->density_error_max = (double)stats.density_error_max;
+}
+
+void scene_step(scene *s) {
+    isphpbd_result why = ISPHPBD_OK;
+    if (s->def->before_step) s->def->before_step(s);
+    s->stepping = true;
+    if (s->fluid) s->measures.flags |= (int)isph_fluid_step(s->fluid, s->dt, &why);
+    if (s->soft) s->measures.flags |= (int)ipbd_step(s->soft, s->dt).flags << 8;
+    s->stepping = false;
+    ++s->steps;
+    s->time = (float)s->steps * s->dt;
+    if (s->fluid) scene_watch(s);
+    if (s->def->after_step) s->def->after_step(s);
+}
+
+static void scene_finish_fluid(scene *s) {
+    isph_stats stats = isph_fluid_stats(s->fluid);
+    double substeps = stats.total_substeps ? (double)stats.total_substeps : 1.0;
+    s->measures.pressure_iterations = (double)stats.total_pressure_iterations / substeps;
+    s->measures.density_iterations = (double)stats.total_density_iterations / substeps;
+    s->measures.deep_density = scene_deep_density(s, &s->measures.deep_particles);
+    scene_check_most(s, "leaked", s->measures.leaked, 0);
+    scene_check_most(s, "nan", s->measures.nan, 0);
+    scene_check_most(s, "quarantined", (s->measures.flags & ISPH_STEP_QUARANTINED) != 0, 0);
+}
+
+void scene_finish(scene *s) {
+    s->check_count = 0;
+    scene_update_objects(s);
+    if (s->fluid) scene_finish_fluid(s);
+    scene_check_most(s, "allocations_while_stepping", s->allocations, 0);
+    if (s->def->check) s->def->check(s);
+}
+
+bool scene_ok(const scene *s) {
+    int i;
+    for (i = 0; i < s->check_count; ++i)
+        if (!s->checks[i].ok) return false;
+    return true;
+}
+
+uint64_t scene_hash(const scene *s) {
+    uint64_t hash = 0;
+    if (s->fluid) hash ^= isph_fluid_hash(s->fluid);
+    if (s->soft) hash = hash * UINT64_C(0x9E3779B97F4A7C15) ^ ipbd_hash(s->soft);
+    return hash;
+}
+
+void scene_update_objects(scene *s) {
+    int i, k;
+    for (i = 0; i < s->object_count; ++i) {
+        scene_object *o = &s->objects[i];
+        vec3 position;
+        isphpbd_quat rotation;
+        if (o->soft.id) scene_read_soft(s, o);
+        if (!o->boundary.id || isph_boundary_pose(s->fluid, o->boundary, &position, &rotation) != ISPHPBD_OK) continue;
+        for (k = 0; k < o->shape.vertex_count; ++k)
+            o->vertices[k] = v3_add(position, scene_rotate(rotation, o->shape.vertices[k]));
+    }
+}
+
+void scene_destroy(scene *s) {
+    int i;
+    if (!s) return;
+    isph_fluid_destroy(s->fluid);
+    ipbd_destroy(s->soft);
+    for (i = 0; i < s->object_count; ++i) {
+        mesh_free(&s->objects[i].shape);
+        free(s->objects[i].vertices);
+    }
+    free(s);
+}
+
+/* ---- [particles] ------------------------------------------------------------------------------------------------------- */
+
+void scene_free_particles(scene_particles *p) {
+    free(p->position), free(p->velocity), free(p->pressure), free(p->density);
+    free(p->foam), free(p->id), free(p->kind), free(p->foam_by_id);
+    isph_grid_destroy(p->grid);
+    memset(p, 0, sizeof *p);
+}
+
+static bool scene_grow_particles(scene_particles *p, int count, float reach) {
+    size_t n = (size_t)count + 4096;
+    isph_grid_desc grid = isph_grid_desc_default();
+    float *foam_by_id = p->foam_by_id;
+    uint32_t ids = p->foam_ids;
+    double last_time = p->last_time;
+    if (count <= p->capacity) return true;
+    p->foam_by_id = NULL;
+    scene_free_particles(p);
+    p->position = (vec3 *)malloc(n * sizeof(vec3)), p->velocity = (vec3 *)malloc(n * sizeof(vec3));
+    p->pressure = (float *)malloc(n * sizeof(float)), p->density = (float *)malloc(n * sizeof(float));
+    p->foam = (float *)calloc(n, sizeof(float)), p->id = (uint32_t *)malloc(n * sizeof(uint32_t));
+    p->kind = (unsigned char *)malloc(n);
+    p->foam_by_id = foam_by_id, p->foam_ids = ids, p->last_time = last_time;
+    grid.capacity = (int)n;
+    grid.radius = reach;
+    p->grid = isph_grid_create(&grid, NULL);
+    if (!p->position || !p->velocity || !p->pressure || !p->density || !p->foam || !p->id || !p->kind || !p->grid) return false;
+    p->capacity = (int)n;
+    return true;
+}
+
+bool scene_read_particles(const scene *s, scene_particles *p) {
+    isph_view view;
+    int i;
+    p->count = 0;
+    if (!s->fluid) return true;
+    view = isph_particles(s->fluid);
+    if (!scene_grow_particles(p, view.count, 2.0f * s->spacing)) return false;
+    for (i = 0; i < view.count; ++i) {
+        p->position[i] = scene_position(&view, i);
+        p->velocity[i] = scene_velocity(&view, i);
+        p->pressure[i] = view.pressure[i];
+        p->density[i] = view.density[i];
+        p->id[i] = view.id[i];
+        p->kind[i] = view.material[i] != 0;
+    }
+    p->count = view.count;
+    return true;
+}
+
+static bool scene_foam_room(scene_particles *p) {
+    uint32_t most = 0;
+    float *grown;
+    int i;
+    for (i = 0; i < p->count; ++i)
+        if (p->id[i] >= most) most = p->id[i] + 1;
+    if (most <= p->foam_ids) return true;
+    grown = (float *)realloc(p->foam_by_id, (size_t)most * sizeof(float));
+    if (!grown) return false;
+    memset(grown + p->foam_ids, 0, (size_t)(most - p->foam_ids) * sizeof(float));
+    p->foam_by_id = grown, p->foam_ids = most;
+    return true;
+}
+
+/* How violently the neighbourhood of a particle runs together (after Ihmsen et al. 2012, "Unified spray, foam and air
+   bubbles for particle-based fluids"): the mean of the approach speeds, in m/s. */
+static float scene_trapped_air(const scene *s, const scene_particles *p, int i) {
+    enum { MOST = 64 };
+    int near[MOST], n = isph_grid_neighbours(p->grid, i, near, MOST), k;
+    float sum = 0.0f;
+    if (n > MOST) n = MOST;
+    for (k = 0; k < n; ++k) {
+        vec3 x = v3_sub(p->position[i], p->position[near[k]]), v = v3_sub(p->velocity[i], p->velocity[near[k]]);
+        float distance = v3_length(x), speed = v3_length(v);
+        if (distance <= 0.0f || speed <= 0.0f) continue;
+        sum += (speed - v3_dot(v, x) / distance) * (1.0f - distance / (2.0f * s->spacing));
+    }
+    return sum;
+}
+
+bool scene_update_foam(const scene *s, scene_particles *p) {
+    float fade = expf(-(float)((double)s->time - p->last_time) / 0.45f);
+    float scale = sqrtf(9.81f * (s->shown_hi.y - s->shown_lo.y)); /* m/s, a fall through the picture */
+    int i;
+    p->last_time = (double)s->time;
+    if (p->count == 0) return true;
+    if (!scene_foam_room(p) || isph_grid_build(p->grid, &p->position[0].x, sizeof(vec3), p->count) != ISPHPBD_OK) return false;
+    for (i = 0; i < p->count; ++i) {
+        float *foam = &p->foam_by_id[p->id[i]];
+        float born = f_smooth(0.5f * scale, 2.2f * scale, scene_trapped_air(s, p, i));
+        float thin = f_smooth(0.98f, 0.6f, p->density[i]) * f_smooth(0.35f * scale, 0.9f * scale, v3_length(p->velocity[i]));
+        *foam = fmaxf(*foam * fade, fmaxf(born, 0.75f * thin));
+        p->foam[i] = *foam;
+    }
+    return true;
+}
+
+#endif /* EXAMPLES_IMPLEMENTATION */

@@ -1,0 +1,291 @@
+/* shapes.h - triangle meshes built by code, for the scenes: box, sphere, cup, tank frame, and a bunny. SPDX: MIT
+
+   All closed meshes are wound counter-clockwise seen from outside. Define EXAMPLES_IMPLEMENTATION in one file. */
+#ifndef EXAMPLES_SHAPES_H
+#define EXAMPLES_SHAPES_H
+
+#include "vec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mesh {
+    vec3 *vertices;
+    uint32_t *indices; /* 3 per triangle */
+    int vertex_count, triangle_count;
+    int vertex_capacity, triangle_capacity;
+    bool failed; /* out of memory: the mesh is incomplete */
+} mesh;
+
+/* Each adds to the mesh; start with a zeroed one. */
+uint32_t mesh_vertex(mesh *m, vec3 p);
+void mesh_triangle(mesh *m, uint32_t a, uint32_t b, uint32_t c);
+void mesh_box(mesh *m, vec3 lo, vec3 hi);
+void mesh_sphere(mesh *m, vec3 centre, float radius, int rings);
+/* An open beaker of zero thickness, its bottom at y = 0, upright. */
+void mesh_cup(mesh *m, float bottom_radius, float top_radius, float height, int segments);
+/* Thin bars along the edges of a box: how a glass tank is hinted. */
+void mesh_frame(mesh *m, vec3 lo, vec3 hi, float width);
+/* The zero level of a signed distance (negative inside) on n cells along the longest side of the box. */
+typedef float (*mesh_distance)(vec3 p);
+void mesh_from_distance(mesh *m, mesh_distance distance, vec3 lo, vec3 hi, int n);
+/* A sitting rabbit 1 m high on y = 0, looking along +x: approximate signed distance in m. */
+float bunny_distance(vec3 p);
+void mesh_bunny(mesh *m, float height, int cells);
+void mesh_free(mesh *m);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* EXAMPLES_SHAPES_H */
+
+#if defined(EXAMPLES_IMPLEMENTATION) && !defined(EXAMPLES_SHAPES_IMPLEMENTED)
+#define EXAMPLES_SHAPES_IMPLEMENTED
+
+#include <stdlib.h>
+#include <string.h>
+
+void mesh_free(mesh *m) {
+    free(m->vertices);
+    free(m->indices);
+    memset(m, 0, sizeof *m);
+}
+
+uint32_t mesh_vertex(mesh *m, vec3 p) {
+    if (m->vertex_count == m->vertex_capacity) {
+        int capacity = m->vertex_capacity ? 2 * m->vertex_capacity : 256;
+        vec3 *vertices = (vec3 *)realloc(m->vertices, (size_t)capacity * sizeof *vertices);
+        if (!vertices) return m->failed = true, 0;
+        m->vertices = vertices, m->vertex_capacity = capacity;
+    }
+    m->vertices[m->vertex_count] = p;
+    return (uint32_t)m->vertex_count++;
+}
+
+void mesh_triangle(mesh *m, uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t *t;
+    if (m->triangle_count == m->triangle_capacity) {
+        int capacity = m->triangle_capacity ? 2 * m->triangle_capacity : 256;
+        uint32_t *indices = (uint32_t *)realloc(m->indices, 3 * (size_t)capacity * sizeof *indices);
+        if (!indices) {
+            m->failed = true;
+            return;
+        }
+        m->indices = indices, m->triangle_capacity = capacity;
+    }
+    t = m->indices + 3 * m->triangle_count++;
+    t[0] = a, t[1] = b, t[2] = c;
+}
+
+static void mesh_quad(mesh *m, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    mesh_triangle(m, a, b, c);
+    mesh_triangle(m, a, c, d);
+}
+
+void mesh_box(mesh *m, vec3 lo, vec3 hi) {
+    static const int corner[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
+    uint32_t v[8];
+    int i;
+    for (i = 0; i < 8; ++i) v[i] = mesh_vertex(m, v3(i & 1 ? hi.x : lo.x, i & 2 ? hi.y : lo.y, i & 4 ? hi.z : lo.z));
+    for (i = 0; i < 6; ++i) mesh_quad(m, v[corner[i][0]], v[corner[i][1]], v[corner[i][2]], v[corner[i][3]]);
+}
+
+void mesh_frame(mesh *m, vec3 lo, vec3 hi, float width) {
+    int axis, side;
+    for (axis = 0; axis < 3; ++axis) {
+        for (side = 0; side < 4; ++side) {
+            vec3 a, b;
+            bool first = (side & 1) != 0, second = (side & 2) != 0; /* which of the four parallel edges */
+            if (axis == 0) a = v3(lo.x, first ? hi.y : lo.y, second ? hi.z : lo.z), b = v3(hi.x, a.y, a.z);
+            else if (axis == 1) a = v3(first ? hi.x : lo.x, lo.y, second ? hi.z : lo.z), b = v3(a.x, hi.y, a.z);
+            else a = v3(first ? hi.x : lo.x, second ? hi.y : lo.y, lo.z), b = v3(a.x, a.y, hi.z);
+            mesh_box(m, v3_sub(a, v3_all(0.5f * width)), v3_add(b, v3_all(0.5f * width)));
+        }
+    }
+}
+
+/* Stitches two rings of n vertices; b lies above a. */
+static void mesh_band(mesh *m, uint32_t a, uint32_t b, int n) {
+    int i;
+    for (i = 0; i < n; ++i) {
+        uint32_t next = (uint32_t)((i + 1) % n), here = (uint32_t)i;
+        mesh_quad(m, a + here, b + here, b + next, a + next);
+    }
+}
+
+static uint32_t mesh_ring(mesh *m, vec3 centre, float radius, int n) {
+    uint32_t first = (uint32_t)m->vertex_count;
+    int i;
+    for (i = 0; i < n; ++i) {
+        float angle = 6.2831853f * (float)i / (float)n;
+        mesh_vertex(m, v3(centre.x + radius * cosf(angle), centre.y, centre.z + radius * sinf(angle)));
+    }
+    return first;
+}
+
+static void mesh_fan(mesh *m, uint32_t tip, uint32_t ring, int n, bool upward) {
+    int i;
+    for (i = 0; i < n; ++i) {
+        uint32_t here = ring + (uint32_t)i, next = ring + (uint32_t)((i + 1) % n);
+        mesh_triangle(m, tip, upward ? next : here, upward ? here : next);
+    }
+}
+
+void mesh_sphere(mesh *m, vec3 centre, float radius, int rings) {
+    int i, n = 2 * rings;
+    uint32_t bottom = mesh_vertex(m, v3(centre.x, centre.y - radius, centre.z)), below = 0;
+    for (i = 1; i < rings; ++i) {
+        float angle = 3.14159265f * (float)i / (float)rings;
+        vec3 c = v3(centre.x, centre.y - radius * cosf(angle), centre.z);
+        uint32_t ring = mesh_ring(m, c, radius * sinf(angle), n);
+        if (i == 1) mesh_fan(m, bottom, ring, n, false);
+        else mesh_band(m, below, ring, n);
+        below = ring;
+    }
+    mesh_fan(m, mesh_vertex(m, v3(centre.x, centre.y + radius, centre.z)), below, n, true);
+}
+
+void mesh_cup(mesh *m, float bottom_radius, float top_radius, float height, int segments) {
+    int i, rows = (int)(height / (6.2831853f * top_radius / (float)segments)) + 1, discs = segments / 6;
+    uint32_t centre = mesh_vertex(m, v3(0, 0, 0)), inner = 0;
+    for (i = 1; i <= discs; ++i) {
+        uint32_t ring = mesh_ring(m, v3(0, 0, 0), bottom_radius * (float)i / (float)discs, segments);
+        if (i == 1) mesh_fan(m, centre, ring, segments, false);
+        else mesh_band(m, inner, ring, segments);
+        inner = ring;
+    }
+    for (i = 1; i <= rows; ++i) {
+        float share = (float)i / (float)rows;
+        uint32_t ring = mesh_ring(m, v3(0, height * share, 0), bottom_radius + (top_radius - bottom_radius) * share, segments);
+        mesh_band(m, inner, ring, segments);
+        inner = ring;
+    }
+}
+
+/* ---- surface nets: one vertex per cell that the surface passes, one quad per lattice edge that it cuts --------------------- */
+
+typedef struct mesh_lattice {
+    float *value; /* distance at the lattice points */
+    int *vertex;  /* vertex of each cell, -1: none */
+    int nx, ny, nz;
+    vec3 lo;
+    float cell;
+} mesh_lattice;
+
+static int lattice_at(const mesh_lattice *l, int x, int y, int z) { return (z * l->ny + y) * l->nx + x; }
+
+/* Mean of the points where the cell's twelve edges meet the surface. */
+static int lattice_cell_vertex(const mesh_lattice *l, mesh *m, int x, int y, int z) {
+    vec3 sum = v3_all(0.0f);
+    int a, axis, cuts = 0;
+    for (a = 0; a < 8; ++a) {
+        for (axis = 0; axis < 3; ++axis) {
+            int b = a | 1 << axis;
+            float va, vb, t;
+            if (b == a) continue;
+            va = l->value[lattice_at(l, x + (a & 1), y + (a >> 1 & 1), z + (a >> 2))];
+            vb = l->value[lattice_at(l, x + (b & 1), y + (b >> 1 & 1), z + (b >> 2))];
+            if ((va < 0.0f) == (vb < 0.0f)) continue;
+            t = va / (va - vb);
+            sum = v3_add(sum, v3((float)(a & 1) + (axis == 0 ? t : 0), (float)(a >> 1 & 1) + (axis == 1 ? t : 0),
+                                 (float)(a >> 2) + (axis == 2 ? t : 0)));
+            ++cuts;
+        }
+    }
+    if (!cuts) return -1;
+    sum = v3_add(v3_scale(sum, 1.0f / (float)cuts), v3((float)x, (float)y, (float)z));
+    return (int)mesh_vertex(m, v3_madd(l->lo, sum, l->cell));
+}
+
+/* The quad round the edge from (x, y, z) one step along axis; u and v are the other two axes in cyclic order. */
+static void lattice_edge_quad(const mesh_lattice *l, mesh *m, int x, int y, int z, int axis) {
+    int p[3], q[3], u = (axis + 1) % 3, v = (axis + 2) % 3, k;
+    uint32_t corner[4];
+    bool inside = l->value[lattice_at(l, x, y, z)] < 0.0f;
+    p[0] = q[0] = x, p[1] = q[1] = y, p[2] = q[2] = z;
+    ++q[axis];
+    if (p[u] == 0 || p[v] == 0 || inside == (l->value[lattice_at(l, q[0], q[1], q[2])] < 0.0f)) return;
+    for (k = 0; k < 4; ++k) { /* the four cells round the edge, counter-clockwise seen against the axis */
+        int c[3];
+        c[0] = x, c[1] = y, c[2] = z;
+        c[u] -= k == 0 || k == 3;
+        c[v] -= k < 2;
+        corner[k] = (uint32_t)l->vertex[lattice_at(l, c[0], c[1], c[2])];
+    }
+    if (inside) mesh_quad(m, corner[0], corner[1], corner[2], corner[3]);
+    else mesh_quad(m, corner[0], corner[3], corner[2], corner[1]);
+}
+
+void mesh_from_distance(mesh *m, mesh_distance distance, vec3 lo, vec3 hi, int n) {
+    mesh_lattice l;
+    int x, y, z;
+    size_t count;
+    vec3 size = v3_sub(hi, lo);
+    l.cell = fmaxf(size.x, fmaxf(size.y, size.z)) / (float)n;
+    l.lo = lo;
+    l.nx = (int)(size.x / l.cell + 0.5f) + 1, l.ny = (int)(size.y / l.cell + 0.5f) + 1, l.nz = (int)(size.z / l.cell + 0.5f) + 1;
+    count = (size_t)l.nx * (size_t)l.ny * (size_t)l.nz;
+    l.value = (float *)malloc(count * sizeof(float));
+    l.vertex = (int *)malloc(count * sizeof(int));
+    if (l.value && l.vertex) {
+        for (z = 0; z < l.nz; ++z)
+            for (y = 0; y < l.ny; ++y)
+                for (x = 0; x < l.nx; ++x)
+                    l.value[lattice_at(&l, x, y, z)] = distance(v3_madd(lo, v3((float)x, (float)y, (float)z), l.cell));
+        for (z = 0; z + 1 < l.nz; ++z)
+            for (y = 0; y + 1 < l.ny; ++y)
+                for (x = 0; x + 1 < l.nx; ++x) l.vertex[lattice_at(&l, x, y, z)] = lattice_cell_vertex(&l, m, x, y, z);
+        for (z = 0; z + 1 < l.nz; ++z) {
+            for (y = 0; y + 1 < l.ny; ++y) {
+                for (x = 0; x + 1 < l.nx; ++x) {
+                    int axis;
+                    for (axis = 0; axis < 3; ++axis) lattice_edge_quad(&l, m, x, y, z, axis);
+                }
+            }
+        }
+    } else {
+        m->failed = true;
+    }
+    free(l.value);
+    free(l.vertex);
+}
+
+/* ---- bunny: ellipsoids melted together ---------------------------------------------------------------------------------- */
+
+typedef struct bunny_part { vec3 centre, radii; float lean; } bunny_part; /* lean: radians about z, then mirrored at z = 0 */
+
+static float bunny_part_distance(const bunny_part *part, vec3 p) { /* approximate: scaled by the gradient of the level */
+    vec3 d = v3_sub(p, part->centre), scaled, gradient;
+    float c = cosf(part->lean), s = sinf(part->lean), k;
+    d = v3(c * d.x + s * d.y, c * d.y - s * d.x, d.z);
+    scaled = v3(d.x / part->radii.x, d.y / part->radii.y, d.z / part->radii.z);
+    gradient = v3(scaled.x / part->radii.x, scaled.y / part->radii.y, scaled.z / part->radii.z);
+    k = v3_length(scaled);
+    return k < 1e-6f ? -fminf(part->radii.x, fminf(part->radii.y, part->radii.z)) : k * (k - 1.0f) / v3_length(gradient);
+}
+
+float bunny_distance(vec3 p) {
+    static const bunny_part parts[] = {
+        {{-0.06f, 0.26f, 0.00f}, {0.33f, 0.26f, 0.25f}, 0.25f}, /* body */
+        {{0.16f, 0.36f, 0.00f}, {0.17f, 0.23f, 0.18f}, -0.2f},  /* chest */
+        {{0.25f, 0.57f, 0.00f}, {0.19f, 0.15f, 0.15f}, -0.15f}, /* head */
+        {{0.13f, 0.80f, 0.12f}, {0.065f, 0.21f, 0.05f}, 0.40f}, /* ear */
+        {{0.25f, 0.07f, 0.12f}, {0.14f, 0.07f, 0.08f}, 0.0f},   /* front paw */
+        {{-0.08f, 0.12f, 0.20f}, {0.22f, 0.13f, 0.11f}, 0.0f},  /* hind leg */
+        {{-0.40f, 0.20f, 0.00f}, {0.10f, 0.09f, 0.09f}, 0.0f}}; /* tail */
+    const float melt = 0.03f; /* m, width of the seams */
+    float sum = 0.0f;
+    size_t i;
+    p.z = fabsf(p.z);
+    for (i = 0; i < sizeof parts / sizeof parts[0]; ++i) sum += expf(-bunny_part_distance(&parts[i], p) / melt);
+    return -melt * logf(fmaxf(sum, 1e-30f));
+}
+
+void mesh_bunny(mesh *m, float height, int cells) {
+    int i, first = m->vertex_count;
+    mesh_from_distance(m, bunny_distance, v3(-0.60f, -0.10f, -0.45f), v3(0.60f, 1.10f, 0.45f), cells);
+    for (i = first; i < m->vertex_count; ++i) m->vertices[i] = v3_scale(m->vertices[i], height);
+}
+
+#endif /* EXAMPLES_IMPLEMENTATION */
