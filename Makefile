@@ -13,7 +13,7 @@ TEST_SECONDS ?= 600
 VALIDATE_SECONDS ?= 3600
 
 # make itself works on JOBS programs at a time unless told otherwise.
-ifeq (,$(filter -j% --jobserver%,$(MAKEFLAGS)))
+ifeq (0,$(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS)))
 MAKEFLAGS += -j$(JOBS)
 endif
 
@@ -21,12 +21,14 @@ endif
 
 flags_release := -O2
 flags_debug := -O0 -g
-flags_sanitize := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all
+flags_sanitize := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
+    -fsanitize=address,undefined,float-cast-overflow
 ifndef flags_$(config)
 $(error config is $(config), but can only be release, debug or sanitize)
 endif
 
-WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wdouble-promotion -Wshadow -Wundef -Wcast-qual -Wvla
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wdouble-promotion -Wshadow -Wundef \
+    -Wcast-qual -Wvla
 # C99 without contraction of a * b + c into one rounding: the condition for the same bits everywhere.
 CFLAGS = -std=c99 -ffp-contract=off $(flags_$(config)) $(WARNINGS) $(EXTRA_CFLAGS)
 CPPFLAGS = -I. -Itests/support
@@ -42,7 +44,7 @@ ifneq ($(GREATEST),)
 ifeq ($(wildcard $(GREATEST)/greatest.h),)
 $(error no greatest.h in GREATEST=$(GREATEST))
 endif
-# As system headers, since -I comes first and ours would win; the macros of the real one are not written for all warnings.
+# As system headers: -I comes first, and ours would win. The macros of the real one are not written for all warnings.
 CPPFLAGS = -I. -isystem $(GREATEST) -isystem tests/support
 WARNINGS := -Wall -Wextra
 endif
@@ -60,14 +62,17 @@ examples := $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
 tools := $(foreach t,$(wildcard tools/*.c),$(BUILD)/$(subst _,-,$(basename $(notdir $t))))
 programs := $(tests) $(validations) $(benchmarks) $(examples) $(tools)
 
-selected_tests := $(if $(TESTS),$(filter $(addprefix %/,$(addsuffix .sh,$(TESTS)) $(TESTS)),$(scripts) $(tests)),$(scripts) $(tests))
+selected_tests := $(scripts) $(tests)
+ifneq ($(TESTS),)
+selected_tests := $(filter $(addprefix %/,$(addsuffix .sh,$(TESTS)) $(TESTS)),$(selected_tests))
+endif
 selected_validations := $(if $(ONLY),$(filter $(addprefix %/,$(ONLY)),$(validations)),$(validations))
 
 .PHONY: all test validate bench demo style clean help
 all: $(programs)
 
-# Every program is one file that includes headers; all of them wait for all headers. The stamp makes a change of compiler
-# or flags rebuild everything.
+# Every program is one file that includes headers; all of them wait for all headers. The stamp makes a change of
+# compiler or flags rebuild everything.
 stamp := $(BUILD)/.flags
 command = $(CC) $(CPPFLAGS) $(CFLAGS)
 ifneq (,$(filter-out clean help style,$(or $(MAKECMDGOALS),all)))
@@ -77,6 +82,7 @@ endif
 common := $(headers) $(wildcard tests/support/*.h examples/*.h tools/*.h) $(stamp)
 define compile
 @echo "cc  $@"
+@rm -f $@
 @$(command) -o $@ $< $(LDFLAGS) $(LDLIBS)
 endef
 
@@ -88,17 +94,22 @@ $(foreach t,$(wildcard tools/*.c),$(eval $(BUILD)/$(subst _,-,$(basename $(notdi
 
 # ---- what there is to run -----------------------------------------------------------------------------------------
 
-test: $(filter-out %.sh,$(selected_tests)) $(tools)
-	@CC='$(CC)' BUILD='$(BUILD)' sh tests/run.sh -j $(JOBS) -t $(TEST_SECONDS) -o $(BUILD)/test-logs $(selected_tests)
+unbuilt := $(BUILD)/.unbuilt
+# A program that does not compile counts as a failed test and does not keep the others from running.
+test:
+	@rm -f $(unbuilt); $(MAKE) -ks --no-print-directory $(filter-out %.sh,$(selected_tests)) $(tools) || echo >$(unbuilt)
+	@CC='$(CC)' BUILD='$(BUILD)' sh tests/run.sh -j $(JOBS) -t $(TEST_SECONDS) -o $(BUILD)/test-logs -b $(unbuilt) \
+	    $(selected_tests)
 
 validate: $(selected_validations)
-	@CC='$(CC)' FLAGS='$(CFLAGS)' sh tests/validate.sh -j $(JOBS) -t $(VALIDATE_SECONDS) -o $(BUILD)/validation $(selected_validations)
+	@CC='$(CC)' FLAGS='$(CFLAGS)' sh tests/validate.sh -j $(JOBS) -t $(VALIDATE_SECONDS) \
+	    -o $(BUILD)/validation $(selected_validations)
 
 bench: $(benchmarks)
 	@for b in $(benchmarks); do echo "== $$b"; $$b $(BENCH_ARGS) || exit 1; done
 
-# The scenes of examples/play.c as pictures; DEMO= picks another one.
-DEMO ?= dam_break
+# DEMO=name plays one scene of examples/play.c.
+DEMO ?= --demo
 ifneq (,$(wildcard examples/play.c))
 demo: $(BUILD)/play
 	$(BUILD)/play $(DEMO) $(DEMO_ARGS)
@@ -119,7 +130,7 @@ help:
 	@echo "make test       run the tests; the last line says N passed, N failed"
 	@echo "make validate   run the long physical validations and write docs/validation.md with its plots"
 	@echo "make bench      run the benchmarks"
-	@echo "make demo       play a scene (DEMO=name)"
+	@echo "make demo       play a scene (DEMO=name another one)"
 	@echo "make style      list lines beyond 120 columns"
 	@echo "make clean      remove build/"
 	@echo "options         config=release|debug|sanitize werror=1 OPENMP=1 CC=clang GREATEST=dir JOBS=n"

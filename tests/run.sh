@@ -3,11 +3,12 @@
 # closes with the line "N passed, N failed, N skipped". Fails when a test failed, a program crashed, hung or ran no
 # test, or there was nothing to run.
 #
-#     sh tests/run.sh [-j JOBS] [-t SECONDS] [-o LOG_DIRECTORY] PROGRAM_OR_SCRIPT...
+#     sh tests/run.sh [-j JOBS] [-t SECONDS] [-o LOG_DIRECTORY] [-b FILE] PROGRAM_OR_SCRIPT...
 #
+# -b FILE: if the file exists, something did not build, which is a failure whatever runs.
 # What runs must print, somewhere at its end, the closing line of greatest: "Pass: N, fail: N, skip: N."
 set -u
-jobs=1 seconds=600 logs=build/test-logs
+jobs=1 seconds=600 logs=build/test-logs unbuilt=
 self=$0
 
 # One program: output into $logs/NAME.log, counts and seconds into $logs/NAME.counts, one line to the terminal.
@@ -47,11 +48,12 @@ if [ "${1-}" = --one ]; then
     exit 0
 fi
 
-while getopts j:t:o: option; do
+while getopts j:t:o:b: option; do
     case $option in
         j) jobs=$OPTARG ;;
         t) seconds=$OPTARG ;;
         o) logs=$OPTARG ;;
+        b) unbuilt=$OPTARG ;;
         *) exit 2 ;;
     esac
 done
@@ -65,10 +67,11 @@ fi
 if [ $# -gt 0 ]; then skips=$(grep -h '^SKIP ' "$logs"/*.log | sort -u); else skips=; fi
 if [ -n "$skips" ]; then printf '\n%s\n' "$skips"; fi
 
-cat "$logs"/*.counts 2>/dev/null | awk -v expected=$# '
+cat "$logs"/*.counts 2>/dev/null | awk -v expected=$# -v unbuilt="$([ -e "$unbuilt" ] && echo 1)" '
     { passed += $1; failed += $2; skipped += $3 }
     END {
         if (NR < expected) failed += expected - NR # a program that left no counts at all
+        if (unbuilt && failed == 0) { print "a program did not build"; failed = 1 }
         if (passed + failed == 0) { print "no test ran"; failed = 1 }
         printf "%d passed, %d failed%s\n", passed, failed, skipped ? ", " skipped " skipped" : ""
         exit failed ? 1 : 0

@@ -1,6 +1,6 @@
-#!/bin/sh
 # The compile matrix: every way a user may include the headers, in C and C++, with every compiler found, under all
 # strict warnings as errors. Also what the object files may and may not contain.
+# To be sourced by test scripts, which call whole_matrix.
 . tests/support/cases.sh
 
 # Writes a source file from its lines and compiles it: compile NAME "OPTIONS" LINE...
@@ -28,8 +28,8 @@ one_header() {
     compile "$header declarations twice" "$syntax" "$include" "$include"
     compile "$header implementation -O2" "-O2 -c -o $work/unit.o" "$implement" "$include"
     compile "$header own implementation macro" "$syntax" "$own" "$include"
-    compile "$header implementation twice" "$object" "$implement" "$include" "$include"
-    compile "$header declarations, then implementation" "$object" "$include" "$implement" "$include"
+    compile "$header implementation twice" "$syntax" "$implement" "$include" "$include"
+    compile "$header declarations, then implementation" "$syntax" "$include" "$implement" "$include"
     compile "$header static" "$object" '#define ISPHPBD_STATIC' "$include"
     compile "$header without SIMD" "$syntax" '#define ISPHPBD_NO_SIMD' "$implement" "$include"
     compile "$header without stdlib" "$syntax" '#define ISPHPBD_NO_STDLIB' "$implement" "$include"
@@ -56,7 +56,7 @@ two_files() {
 
 two_headers() {
     for macro in NOTHING IMPLEMENTATION STATIC; do
-        if [ $macro = NOTHING ]; then options=$syntax; else options=$object; fi
+        if [ $macro = STATIC ]; then options=$object; else options=$syntax; fi
         compile "$1 before $2, $macro" "$options" "#define ISPHPBD_$macro" "#include \"$1\"" "#include \"$2\""
     done
 }
@@ -134,7 +134,3 @@ whole_matrix() { # language, compilers
         done
     done
 }
-
-whole_matrix c "${CC:-cc}" gcc clang
-whole_matrix c++ "${CXX:-c++}" g++ clang++
-finish
