@@ -58,6 +58,7 @@ tests := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
 scripts := $(wildcard tests/test_*.sh)
 validations := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/validate_*.c))
 benchmarks := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/bench_*.c))
+fuzzers := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/fuzz_*.c))
 examples := $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
 tools := $(foreach t,$(wildcard tools/*.c),$(BUILD)/$(subst _,-,$(basename $(notdir $t))))
 programs := $(tests) $(validations) $(benchmarks) $(examples) $(tools)
@@ -68,7 +69,7 @@ selected_tests := $(filter $(addprefix %/,$(addsuffix .sh,$(TESTS)) $(TESTS)),$(
 endif
 selected_validations := $(if $(ONLY),$(filter $(addprefix %/,$(ONLY)),$(validations)),$(validations))
 
-.PHONY: all test validate bench demo style clean help
+.PHONY: all test validate bench fuzz demo style clean help
 all: $(programs)
 
 # Every program is one file that includes headers; all of them wait for all headers. The stamp makes a change of
@@ -86,7 +87,8 @@ define compile
 @$(command) -o $@ $< $(LDFLAGS) $(LDLIBS)
 endef
 
-$(tests) $(validations) $(benchmarks): $(BUILD)/%: tests/%.c $(common)
+$(fuzzers): EXTRA_CFLAGS += -DSTANDALONE $(flags_sanitize)
+$(tests) $(validations) $(benchmarks) $(fuzzers): $(BUILD)/%: tests/%.c $(common)
 	$(compile)
 $(examples): $(BUILD)/%: examples/%.c $(common)
 	$(compile)
@@ -107,6 +109,11 @@ validate: $(selected_validations)
 
 bench: $(benchmarks)
 	@for b in $(benchmarks); do echo "== $$b"; $$b $(BENCH_ARGS) || exit 1; done
+
+# Random input for FUZZ_SECONDS each, under ASan and UBSan.
+FUZZ_SECONDS ?= 60
+fuzz: $(fuzzers)
+	@for f in $(fuzzers); do echo "== $$f"; $$f -n 1000000000 -t $(FUZZ_SECONDS) || exit 1; done
 
 # DEMO=name plays one scene of examples/play.c.
 DEMO ?= --demo
@@ -130,6 +137,7 @@ help:
 	@echo "make test       run the tests; the last line says N passed, N failed"
 	@echo "make validate   run the long physical validations and write docs/validation.md with its plots"
 	@echo "make bench      run the benchmarks"
+	@echo "make fuzz       feed random input to what reads files, FUZZ_SECONDS=60 each"
 	@echo "make demo       play a scene (DEMO=name another one)"
 	@echo "make style      list lines beyond 120 columns"
 	@echo "make clean      remove build/"
