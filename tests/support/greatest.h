@@ -229,7 +229,7 @@ GREATEST_FN void greatest_print_report(void) {
     printf("Pass: %u, fail: %u, skip: %u.\n", g->total.passed, g->total.failed, g->total.skipped);
 }
 
-#define GREATEST_MAIN_DEFS() greatest_run_info greatest_info
+#define GREATEST_MAIN_DEFS()  greatest_run_info greatest_info
 #define GREATEST_MAIN_BEGIN() greatest_begin(argc, argv)
 #define GREATEST_MAIN_END()                                                                                            \
     do {                                                                                                               \
@@ -239,7 +239,7 @@ GREATEST_FN void greatest_print_report(void) {
 
 /* ---- [tests and suites] ------------------------------------------------------------------------------------------ */
 
-#define TEST static greatest_test_res
+#define TEST               static greatest_test_res
 #define SUITE_EXTERN(name) void name(void)
 #define SUITE(name)                                                                                                    \
     void name(void);                                                                                                   \
@@ -259,7 +259,7 @@ GREATEST_FN void greatest_print_report(void) {
         if (greatest_test_pre(#test)) greatest_test_post(test(__VA_ARGS__));                                           \
     } while (0)
 
-#define SET_SETUP(function, data) (greatest_info.setup = (function), greatest_info.setup_data = (data))
+#define SET_SETUP(function, data)    (greatest_info.setup = (function), greatest_info.setup_data = (data))
 #define SET_TEARDOWN(function, data) (greatest_info.teardown = (function), greatest_info.teardown_data = (data))
 
 /* ---- [results] --------------------------------------------------------------------------------------------------- */
@@ -274,9 +274,9 @@ GREATEST_FN greatest_test_res greatest_result(greatest_test_res result, const ch
 #define PASSm(msg) return greatest_result(GREATEST_TEST_RES_PASS, msg, __FILE__, __LINE__)
 #define FAILm(msg) return greatest_result(GREATEST_TEST_RES_FAIL, msg, __FILE__, __LINE__)
 #define SKIPm(msg) return greatest_result(GREATEST_TEST_RES_SKIP, msg, __FILE__, __LINE__)
-#define PASS() PASSm(NULL)
-#define FAIL() FAILm(NULL)
-#define SKIP() SKIPm(NULL)
+#define PASS()     PASSm(NULL)
+#define FAIL()     FAILm(NULL)
+#define SKIP()     SKIPm(NULL)
 
 /* Calls a helper that returns a test result, and leaves the test when that is not PASS. */
 #define CHECK_CALL(call)                                                                                               \
@@ -292,7 +292,7 @@ GREATEST_FN greatest_test_res greatest_result(greatest_test_res result, const ch
         greatest_info.assertions++;                                                                                    \
         if (!(condition)) FAILm(msg);                                                                                  \
     } while (0)
-#define ASSERT_FALSEm(msg, condition) ASSERTm(msg, !(condition))
+#define ASSERT_FALSEm(msg, condition)  ASSERTm(msg, !(condition))
 #define ASSERT_EQm(msg, expected, got) ASSERTm(msg, (expected) == (got))
 
 #define ASSERT_EQ_FMTm(msg, expected, got, format)                                                                     \
@@ -335,13 +335,13 @@ GREATEST_FN int greatest_memory_equal(const void *expected, const void *got, siz
 }
 #define ASSERT_MEM_EQm(msg, expected, got, size) ASSERTm(msg, greatest_memory_equal(expected, got, size))
 
-#define ASSERT(condition) ASSERTm(#condition, condition)
-#define ASSERT_FALSE(condition) ASSERT_FALSEm(#condition, condition)
-#define ASSERT_EQ(expected, got) ASSERT_EQm(#expected " != " #got, expected, got)
+#define ASSERT(condition)                    ASSERTm(#condition, condition)
+#define ASSERT_FALSE(condition)              ASSERT_FALSEm(#condition, condition)
+#define ASSERT_EQ(expected, got)             ASSERT_EQm(#expected " != " #got, expected, got)
 #define ASSERT_EQ_FMT(expected, got, format) ASSERT_EQ_FMTm(#expected " != " #got, expected, got, format)
 #define ASSERT_IN_RANGE(expected, got, tolerance)                                                                      \
     ASSERT_IN_RANGEm(#expected " != " #got " +/- " #tolerance, expected, got, tolerance)
-#define ASSERT_STR_EQ(expected, got) ASSERT_STR_EQm(#expected " != " #got, expected, got)
+#define ASSERT_STR_EQ(expected, got)       ASSERT_STR_EQm(#expected " != " #got, expected, got)
 #define ASSERT_MEM_EQ(expected, got, size) ASSERT_MEM_EQm(#expected " != " #got, expected, got, size)
 
 #endif /* GREATEST_H */

@@ -35,9 +35,9 @@ typedef struct plot_series {
 
 typedef struct plot_axis {
     const char *label;
-    int logarithmic;       /* 0: linear (default), 1: logarithmic */
+    int logarithmic;        /* 0: linear (default), 1: logarithmic */
     double lowest, highest; /* both 0 (default): from the data, widened to whole ticks */
-    double from, to, step; /* written by plot_write */
+    double from, to, step;  /* written by plot_write */
 } plot_axis;
 
 typedef struct plot {
@@ -270,8 +270,9 @@ PLOT_FN int plot_write(plot *p, const char *path) {
     if (!f) return 0;
     plot_fit_axis(p, &p->x);
     plot_fit_axis(p, &p->y);
-    fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-               "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#222\">\n",
+    fprintf(f,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+            "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#222\">\n",
             width, height, width, height);
     fprintf(f, "<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n", width, height);
     plot_frame(f, p);
