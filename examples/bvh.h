@@ -30,7 +30,10 @@ typedef struct bvh {
     int node_count;
 } bvh;
 
-typedef struct bvh_hit { float t, u, v; int primitive; } bvh_hit; /* primitive < 0: nothing hit */
+typedef struct bvh_hit {
+    float t, u, v;
+    int primitive;
+} bvh_hit; /* primitive < 0: nothing hit */
 
 bool bvh_reserve(bvh *tree, int capacity); /* room for that many primitives and their nodes, emptied */
 void bvh_add_triangle(bvh *tree, vec3 a, vec3 b, vec3 c, int owner, int index);
@@ -97,8 +100,16 @@ static float bvh_area(vec3 lo, vec3 hi) {
     return d.x < 0.0f ? 0.0f : d.x * d.y + d.y * d.z + d.z * d.x;
 }
 
-typedef struct bvh_bin { vec3 lo, hi; int count; } bvh_bin;
-typedef struct bvh_split { int axis; float low, scale; int bin; float cost; } bvh_split;
+typedef struct bvh_bin {
+    vec3 lo, hi;
+    int count;
+} bvh_bin;
+typedef struct bvh_split {
+    int axis;
+    float low, scale;
+    int bin;
+    float cost;
+} bvh_split;
 
 static void bvh_grow(bvh_bin *bin, vec3 lo, vec3 hi) {
     bin->lo = v3_min(bin->lo, lo);
@@ -120,7 +131,8 @@ static int bvh_bin_of(const bvh_split *s, const bvh_primitive *p) {
 }
 
 /* Cost of cutting behind each bin along one axis; keeps the best in *best. */
-static void bvh_try_axis(const bvh *tree, const bvh_node *node, vec3 centre_lo, vec3 centre_hi, int axis, bvh_split *best) {
+static void bvh_try_axis(const bvh *tree, const bvh_node *node, vec3 centre_lo, vec3 centre_hi, int axis,
+                         bvh_split *best) {
     bvh_bin bins[BVH_BINS], right = bvh_empty(), left = bvh_empty();
     float right_cost[BVH_BINS];
     bvh_split s;

@@ -23,7 +23,7 @@
 #include <unistd.h>
 #endif
 
-/* ---- options ----------------------------------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------------------------------- */
 
 typedef struct play_options {
     const char *name, *gallery;
@@ -93,12 +93,14 @@ static bool play_set_size(play_options *o, const char *text) {
 static bool play_set_number(play_options *o, const char *name, const char *text, bool *known) {
     double v = 0.0;
     *known = true;
-    if (strcmp(name, "--seconds") == 0) return play_number(text, 1e-6, 1e6, &v) ? o->scene.seconds = (float)v, true : false;
+    if (strcmp(name, "--seconds") == 0)
+        return play_number(text, 1e-6, 1e6, &v) ? o->scene.seconds = (float)v, true : false;
     if (strcmp(name, "--dt") == 0) return play_number(text, 1e-6, 1.0, &v) ? o->scene.dt = (float)v, true : false;
     if (strcmp(name, "--scale") == 0) return play_number(text, 1e-3, 1e3, &v) ? o->scene.scale = (float)v, true : false;
     if (strcmp(name, "--threads") == 0) return play_number(text, 1, 64, &v) ? o->threads = (int)v, true : false;
     if (strcmp(name, "--fps") == 0) return play_number(text, 1, 1000, &v) ? o->recorder.fps = (int)v, true : false;
-    if (strcmp(name, "--shots") == 0) return play_number(text, 2, RECORDER_SHOTS, &v) ? o->recorder.shots = (int)v, true : false;
+    if (strcmp(name, "--shots") == 0)
+        return play_number(text, 2, RECORDER_SHOTS, &v) ? o->recorder.shots = (int)v, true : false;
     return *known = false, false;
 }
 
@@ -148,7 +150,7 @@ static bool play_parse(play_options *o, int argc, char **argv) {
     return false;
 }
 
-/* ---- progress ---------------------------------------------------------------------------------------------------------- */
+/* ---- progress ---------------------------------------------------------------------------------------------------- */
 
 static double play_wall(void) {
 #if defined(__unix__) || defined(__APPLE__)
@@ -168,7 +170,11 @@ static bool play_on_terminal(void) {
 #endif
 }
 
-typedef struct play_progress { double start, shown; bool bar, lines; int tenths; } play_progress;
+typedef struct play_progress {
+    double start, shown;
+    bool bar, lines;
+    int tenths;
+} play_progress;
 
 /* A bar on a terminal; elsewhere a line at every tenth, where wanted. */
 static void play_show_progress(play_progress *p, const scene *s) {
@@ -181,7 +187,8 @@ static void play_show_progress(play_progress *p, const scene *s) {
     if (p->bar && (now - p->shown > 0.1 || share == 1.0)) {
         for (i = 0; i < WIDTH; ++i) bar[i] = i < (int)(share * (double)WIDTH) ? '#' : '.';
         bar[WIDTH] = '\0';
-        fprintf(stderr, "\r%s [%s] %3d%%  t = %.2f s  %d s left ", s->def->name, bar, (int)(100.0 * share), (double)s->time, (int)(left + 0.5));
+        fprintf(stderr, "\r%s [%s] %3d%%  t = %.2f s  %d s left ", s->def->name, bar, (int)(100.0 * share),
+                (double)s->time, (int)(left + 0.5));
         if (share == 1.0) fputc('\n', stderr);
         p->shown = now;
     } else if (p->lines && (int)(10.0 * share) > p->tenths) {
@@ -190,9 +197,12 @@ static void play_show_progress(play_progress *p, const scene *s) {
     }
 }
 
-/* ---- playing ----------------------------------------------------------------------------------------------------------- */
+/* ---- playing ----------------------------------------------------------------------------------------------------- */
 
-typedef struct play_times { double *cpu, *wall; int count, capacity; } play_times; /* s per step */
+typedef struct play_times {
+    double *cpu, *wall;
+    int count, capacity;
+} play_times; /* s per step */
 
 static void play_note_time(play_times *t, double cpu, double wall) {
     if (t->count == t->capacity) {
@@ -251,24 +261,26 @@ static double play_volume_change(const scene *s) { return s->fluid ? 1.0 / s->me
 static void play_print_json(const scene *s, const play_summary *u) {
     const scene_measures *m = &s->measures;
     int i;
-    printf("{\"scene\": \"%s\", \"particles\": %d, \"soft_vertices\": %d, \"triangles\": %d, ", s->def->name, u->particles,
-           u->soft_vertices, u->triangles);
-    printf("\"constraints\": %d, \"bodies\": %d, \"dt\": %.9g, \"steps\": %d, \"simulated_seconds\": %.9g, ", u->constraints,
-           u->bodies, (double)s->dt, s->steps, (double)s->time);
-    printf("\"ms_per_step\": %.4g, \"wall_ms_per_step\": %.4g, \"particle_steps_per_second\": %.6g, ", u->ms_cpu, u->ms_wall,
-           u->particle_steps);
-    printf("\"pressure_iterations_mean\": %.4g, \"density_iterations_mean\": %.4g, ", m->pressure_iterations, m->density_iterations);
+    printf("{\"scene\": \"%s\", \"particles\": %d, \"soft_vertices\": %d, \"triangles\": %d, ", s->def->name,
+           u->particles, u->soft_vertices, u->triangles);
+    printf("\"constraints\": %d, \"bodies\": %d, \"dt\": %.9g, \"steps\": %d, \"simulated_seconds\": %.9g, ",
+           u->constraints, u->bodies, (double)s->dt, s->steps, (double)s->time);
+    printf("\"ms_per_step\": %.4g, \"wall_ms_per_step\": %.4g, \"particle_steps_per_second\": %.6g, ", u->ms_cpu,
+           u->ms_wall, u->particle_steps);
+    printf("\"pressure_iterations_mean\": %.4g, \"density_iterations_mean\": %.4g, ", m->pressure_iterations,
+           m->density_iterations);
     printf("\"coupling_iterations_mean\": 0, \"coupling_mismatch_max\": 0, "); /* nothing is coupled in these scenes */
-    printf("\"density_error_mean\": %.6g, \"density_error_max\": %.6g, \"volume_change\": %.6g, ", u->density_error_mean,
-           m->density_error_max, play_volume_change(s));
-    printf("\"leaked\": %d, \"nan\": %d, \"removed\": %d, \"allocations_while_stepping\": %d, ", m->leaked, m->nan, m->removed,
-           s->allocations);
+    printf("\"density_error_mean\": %.6g, \"density_error_max\": %.6g, \"volume_change\": %.6g, ",
+           u->density_error_mean, m->density_error_max, play_volume_change(s));
+    printf("\"leaked\": %d, \"nan\": %d, \"removed\": %d, \"allocations_while_stepping\": %d, ", m->leaked, m->nan,
+           m->removed, s->allocations);
     printf("\"bytes_peak\": %lu, \"hash\": \"%08lx%08lx\", \"checks\": [", (unsigned long)s->bytes_peak,
            (unsigned long)(u->hash >> 32), (unsigned long)(u->hash & 0xffffffffu));
     for (i = 0; i < s->check_count; ++i) {
         const scene_check *c = &s->checks[i];
-        printf("%s{\"name\": \"%s\", \"value\": %.6g, \"limit\": %.6g, \"relation\": \"%s\", \"ok\": %s}", i ? ", " : "", c->name,
-               c->value == c->value ? c->value : 1e300, c->limit, c->at_least ? ">=" : "<=", c->ok ? "true" : "false");
+        printf("%s{\"name\": \"%s\", \"value\": %.6g, \"limit\": %.6g, \"relation\": \"%s\", \"ok\": %s}",
+               i ? ", " : "", c->name, c->value == c->value ? c->value : 1e300, c->limit,
+               c->at_least ? ">=" : "<=", c->ok ? "true" : "false");
     }
     printf("]}\n");
 }
@@ -276,12 +288,15 @@ static void play_print_json(const scene *s, const play_summary *u) {
 static void play_print_text(const scene *s, const play_summary *u) {
     int i;
     printf("%s: %s\n", s->def->name, s->def->summary);
-    printf("  %d particles, %d soft vertices, %d triangles, %d constraints\n", u->particles, u->soft_vertices, u->triangles, u->constraints);
-    printf("  %d steps of %.4g ms: %.2f ms CPU, %.2f ms wall per step; hash %08lx%08lx\n", s->steps, 1e3 * (double)s->dt, u->ms_cpu,
-           u->ms_wall, (unsigned long)(u->hash >> 32), (unsigned long)(u->hash & 0xffffffffu));
+    printf("  %d particles, %d soft vertices, %d triangles, %d constraints\n", u->particles, u->soft_vertices,
+           u->triangles, u->constraints);
+    printf("  %d steps of %.4g ms: %.2f ms CPU, %.2f ms wall per step; hash %08lx%08lx\n", s->steps,
+           1e3 * (double)s->dt, u->ms_cpu, u->ms_wall, (unsigned long)(u->hash >> 32),
+           (unsigned long)(u->hash & 0xffffffffu));
     for (i = 0; i < s->check_count; ++i) {
         const scene_check *c = &s->checks[i];
-        printf("  %-4s %-28s %12.5g %s %g\n", c->ok ? "ok" : "FAIL", c->name, c->value, c->at_least ? ">=" : "<=", c->limit);
+        printf("  %-4s %-28s %12.5g %s %g\n", c->ok ? "ok" : "FAIL", c->name, c->value,
+               c->at_least ? ">=" : "<=", c->limit);
     }
 }
 
@@ -315,8 +330,10 @@ static int play_scene(const play_options *o) {
     if (recorder_end(&r, s)) {
         scene_finish(s);
         summary = play_summarise(s, &times);
-        if (o->json) play_print_json(s, &summary);
-        else play_print_text(s, &summary);
+        if (o->json)
+            play_print_json(s, &summary);
+        else
+            play_print_text(s, &summary);
         code = scene_ok(s) ? 0 : 1;
     } else {
         fprintf(stderr, "play: cannot write %s\n", r.failed);
@@ -342,7 +359,8 @@ static int play_demo(play_options *o) {
     o->recorder.apng = "build/demo.apng";
     recorder_mkdir("build");
     code = play_scene(o);
-    if (code < 2) printf("pictures in build/demo.png, animation in build/demo.apng, after %.0f s\n", play_wall() - start);
+    if (code < 2)
+        printf("pictures in build/demo.png, animation in build/demo.apng, after %.0f s\n", play_wall() - start);
     return code;
 }
 

@@ -1,10 +1,11 @@
-/* png.h - images in memory, labels, contact sheets, PNG and animated PNG files. Part of the examples of isphpbd. SPDX: MIT
+/* png.h - images in memory, labels, contact sheets, PNG and animated PNG files. Part of the examples. SPDX: MIT
 
    In one file of a program:  #define EXAMPLES_IMPLEMENTATION  and include this header; elsewhere include it plainly.
-   Needs the C library only. 8 bits per channel, RGB, no alpha. The compressor is a plain deflate (LZ77 with hash chains, one
-   set of Huffman codes per 32 K symbols, RFC 1951), every row takes the PNG filter with the least sum of magnitudes.
+   Needs the C library only. 8 bits per channel, RGB, no alpha. The compressor is a plain deflate (LZ77 with hash
+   chains, one set of Huffman codes per 32 K symbols, RFC 1951); every row takes the PNG filter with the least sum of
+   magnitudes.
 
-   [image] pixels, text, contact sheet   [bytes] growing buffer   [deflate] compression   [png] chunks, PNG and APNG files */
+   [image] pixels, text, contact sheet   [bytes] growing buffer   [deflate] compression   [png] chunks and files */
 #ifndef EXAMPLES_PNG_H
 #define EXAMPLES_PNG_H
 
@@ -24,20 +25,21 @@ typedef struct image {
 
 bool image_create(image *im, int width, int height); /* black; false: out of memory or a size below 1 */
 void image_destroy(image *im);
-void image_fill(image *im, int x, int y, int width, int height, uint32_t rgb); /* clipped; rgb = 0xRRGGBB */
-void image_blit(image *to, const image *from, int x, int y);                   /* clipped copy */
+void image_fill(image *im, int x, int y, int width, int height, uint32_t rgb);       /* clipped; rgb = 0xRRGGBB */
+void image_blit(image *to, const image *from, int x, int y);                         /* clipped copy */
 void image_text(image *im, int x, int y, int scale, uint32_t rgb, const char *text); /* 5x7 font, capitals; clipped */
 int image_text_width(int scale, const char *text);
 
 /* A contact sheet: equal pictures in a grid below a title line. captions[i] is written below picture i. */
-bool image_sheet(image *sheet, const image *pictures, const char *const *captions, int count, int columns, const char *title);
+bool image_sheet(image *sheet, const image *pictures, const char *const *captions, int count, int columns,
+                 const char *title);
 
 bool png_write(const char *path, const image *im);
 
 /* An animation, one frame at a time; frames after the first store only the rectangle that changed. */
 typedef struct apng {
     FILE *file;
-    image last;          /* what a viewer shows before the next frame */
+    image last; /* what a viewer shows before the next frame */
     int frames, sequence;
     int delay_num, delay_den; /* seconds per frame as a fraction */
     long control_offset;      /* of the acTL chunk, patched when the number of frames is known */
@@ -59,7 +61,7 @@ bool apng_end(apng *a);                    /* writes the frame count and closes;
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- [image] --------------------------------------------------------------------------------------------------------- */
+/* ---- [image] ----------------------------------------------------------------------------------------------------- */
 
 bool image_create(image *im, int width, int height) {
     im->width = width;
@@ -102,14 +104,13 @@ void image_blit(image *to, const image *from, int x, int y) {
 
 /* Glyphs of ASCII 32..95, seven rows each; a row is a letter whose low five bits are the pixels, left to right. */
 static const char image_font[64][8] = {
-    "@@@@@@@", "DDDDD@D", "@@@@@@@", "@@@@@@@", "@@@@@@@", "XYBDHSC", "@@@@@@@", "DDH@@@@",
-    "BDHHHDB", "HDBBBDH", "@UN_NU@", "@DD_DD@", "@@@@LDH", "@@@_@@@", "@@@@@LL", "@ABDHP@",
-    "NQSUYQN", "DLDDDDN", "NQABDH_", "_BDBAQN", "BFJR_BB", "_P^AAQN", "FHP^QQN", "_ABDDDD",
-    "NQQNQQN", "NQQOABL", "@LL@LL@", "@LL@LDH", "BDHPHDB", "@@_@_@@", "HDBABDH", "NQABD@D",
-    "@@@@@@@", "NQQ_QQQ", "^QQ^QQ^", "NQPPPQN", "^QQQQQ^", "_PP^PP_", "_PP^PPP", "NQPWQQN",
-    "QQQ_QQQ", "NDDDDDN", "GBBBBRL", "QRTXTRQ", "PPPPPP_", "Q[UUQQQ", "QYUUSQQ", "NQQQQQN",
-    "^QQ^PPP", "NQQQURM", "^QQ^TRQ", "OPPNAA^", "_DDDDDD", "QQQQQQN", "QQQQQJD", "QQQUU[Q",
-    "QQJDJQQ", "QQJDDDD", "_ABDHP_", "@@@@@@@", "@@@@@@@", "@@@@@@@", "DJQ@@@@", "@@@@@@_"};
+    "@@@@@@@", "DDDDD@D", "@@@@@@@", "@@@@@@@", "@@@@@@@", "XYBDHSC", "@@@@@@@", "DDH@@@@", "BDHHHDB", "HDBBBDH",
+    "@UN_NU@", "@DD_DD@", "@@@@LDH", "@@@_@@@", "@@@@@LL", "@ABDHP@", "NQSUYQN", "DLDDDDN", "NQABDH_", "_BDBAQN",
+    "BFJR_BB", "_P^AAQN", "FHP^QQN", "_ABDDDD", "NQQNQQN", "NQQOABL", "@LL@LL@", "@LL@LDH", "BDHPHDB", "@@_@_@@",
+    "HDBABDH", "NQABD@D", "@@@@@@@", "NQQ_QQQ", "^QQ^QQ^", "NQPPPQN", "^QQQQQ^", "_PP^PP_", "_PP^PPP", "NQPWQQN",
+    "QQQ_QQQ", "NDDDDDN", "GBBBBRL", "QRTXTRQ", "PPPPPP_", "Q[UUQQQ", "QYUUSQQ", "NQQQQQN", "^QQ^PPP", "NQQQURM",
+    "^QQ^TRQ", "OPPNAA^", "_DDDDDD", "QQQQQQN", "QQQQQJD", "QQQUU[Q", "QQJDJQQ", "QQJDDDD", "_ABDHP_", "@@@@@@@",
+    "@@@@@@@", "@@@@@@@", "DJQ@@@@", "@@@@@@_"};
 
 void image_text(image *im, int x, int y, int scale, uint32_t rgb, const char *text) {
     int row, column;
@@ -125,7 +126,8 @@ void image_text(image *im, int x, int y, int scale, uint32_t rgb, const char *te
 
 int image_text_width(int scale, const char *text) { return (int)strlen(text) * 6 * scale; }
 
-bool image_sheet(image *sheet, const image *pictures, const char *const *captions, int count, int columns, const char *title) {
+bool image_sheet(image *sheet, const image *pictures, const char *const *captions, int count, int columns,
+                 const char *title) {
     enum { GAP = 6, TITLE = 26, CAPTION = 15 };
     const uint32_t paper = 0x20242b, ink = 0xe8ecf2, faint = 0xa9b2c0;
     int i, w, h, rows;
@@ -144,7 +146,7 @@ bool image_sheet(image *sheet, const image *pictures, const char *const *caption
     return true;
 }
 
-/* ---- [bytes] --------------------------------------------------------------------------------------------------------- */
+/* ---- [bytes] ----------------------------------------------------------------------------------------------------- */
 
 typedef struct png_bytes {
     unsigned char *data;
@@ -195,14 +197,20 @@ static void png_put_bits(png_bytes *b, uint32_t value, int count) {
     }
 }
 
-/* ---- [deflate] ------------------------------------------------------------------------------------------------------- */
+/* ---- [deflate] --------------------------------------------------------------------------------------------------- */
 
 enum {
-    DEFLATE_LITERALS = 286, DEFLATE_DISTANCES = 30, DEFLATE_BLOCK = 32768, DEFLATE_WINDOW = 32768, DEFLATE_HASH = 1 << 15,
+    DEFLATE_LITERALS = 286,
+    DEFLATE_DISTANCES = 30,
+    DEFLATE_BLOCK = 32768,
+    DEFLATE_WINDOW = 32768,
+    DEFLATE_HASH = 1 << 15,
     DEFLATE_CHAIN = 24 /* candidates tried per position: more is smaller and slower */
 };
 
-typedef struct deflate_symbol { uint16_t length, value; } deflate_symbol; /* length 0: literal value; else distance value */
+typedef struct deflate_symbol {
+    uint16_t length, value;
+} deflate_symbol; /* length 0: literal value; else distance value */
 
 typedef struct deflate_code {
     int count;
@@ -239,7 +247,7 @@ static int deflate_distance_code(int distance, int *extra_bits, int *extra) {
     return deflate_bucket(distance, 1, 1, extra_bits, extra);
 }
 
-/* Huffman code lengths by merging the two rarest nodes, repeated with flattened frequencies until none exceeds max_bits. */
+/* Huffman code lengths by merging the two rarest nodes; repeated with flattened frequencies until all fit max_bits. */
 static void deflate_lengths(deflate_code *c, int max_bits) {
     uint32_t weight[2 * DEFLATE_LITERALS];
     int parent[2 * DEFLATE_LITERALS], nodes, i, longest, flatten = 0;
@@ -254,8 +262,10 @@ static void deflate_lengths(deflate_code *c, int max_bits) {
             int least = -1, second = -1;
             for (i = 0; i < nodes; ++i) {
                 if (!weight[i]) continue;
-                if (least < 0 || weight[i] < weight[least]) second = least, least = i;
-                else if (second < 0 || weight[i] < weight[second]) second = i;
+                if (least < 0 || weight[i] < weight[least])
+                    second = least, least = i;
+                else if (second < 0 || weight[i] < weight[second])
+                    second = i;
             }
             weight[nodes] = weight[least] + weight[second];
             weight[least] = weight[second] = 0;
@@ -424,7 +434,7 @@ static void deflate(png_bytes *out, const unsigned char *data, size_t size) {
     free(s);
 }
 
-/* ---- [png] ----------------------------------------------------------------------------------------------------------- */
+/* ---- [png] ------------------------------------------------------------------------------------------------------- */
 
 static uint32_t png_crc(const unsigned char *data, size_t size) {
     uint32_t crc = 0xffffffffu;

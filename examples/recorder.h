@@ -1,4 +1,4 @@
-/* recorder.h - pictures, contact sheets, animations and geometry files of a running scene. Part of the examples. SPDX: MIT
+/* recorder.h - pictures, contact sheets, animations and geometry files of a running scene. SPDX: MIT
 
    Call recorder_begin(), then recorder_update() once before the first step and after every step, then recorder_end().
    Define EXAMPLES_IMPLEMENTATION in one file. */
@@ -17,9 +17,9 @@ typedef enum recorder_view { VIEW_SURFACE = 0, VIEW_PRESSURE, VIEW_ERROR, VIEW_S
 
 typedef struct recorder_options {
     const char *png_dir, *sheet, *apng, *obj_dir, *ply_dir; /* NULL: not wanted */
-    int width, height; /* pixels of a picture */
-    int fps;           /* of pictures, animation and geometry files */
-    int shots;         /* pictures on the contact sheet */
+    int width, height;                                      /* pixels of a picture */
+    int fps;                                                /* of pictures, animation and geometry files */
+    int shots;                                              /* pictures on the contact sheet */
     recorder_view view;
 } recorder_options;
 
@@ -32,7 +32,7 @@ typedef struct recorder {
     char caption[RECORDER_SHOTS][48];
     int frames, shots;
     apng movie;
-    float level;           /* m, height of the water at the start: the scale of the pressure and error views */
+    float level; /* m, height of the water at the start: the scale of the pressure and error views */
     isphpbd_parallel parallel;
     double render_seconds; /* CPU */
     const char *failed;    /* NULL, or what could not be written */
@@ -70,7 +70,7 @@ recorder_options recorder_options_default(void) {
     return o;
 }
 
-/* ---- pictures ---- */
+/* ---- pictures ---------------------------------------------------------------------------------------------------- */
 
 static void recorder_meshes(const scene *s, render_mesh *meshes) {
     int i;
@@ -115,7 +115,8 @@ static bool recorder_draw(recorder *r, scene *s) {
     scene_update_objects(s);
     recorder_meshes(s, meshes);
     if (!recorder_colors(r, s, &colors)) return false;
-    view.fluid.positions = r->particles.position, view.fluid.foam = r->particles.foam, view.fluid.kind = r->particles.kind;
+    view.fluid.positions = r->particles.position, view.fluid.foam = r->particles.foam,
+    view.fluid.kind = r->particles.kind;
     view.fluid.count = r->particles.count, view.fluid.spacing = s->spacing;
     view.fluid.lo = s->has_tank ? s->tank_lo : v3_sub(s->shown_lo, far);
     view.fluid.hi = s->has_tank ? s->tank_hi : v3_add(s->shown_hi, far);
@@ -133,7 +134,7 @@ static bool recorder_draw(recorder *r, scene *s) {
     return ok;
 }
 
-/* ---- geometry ---- */
+/* ---- geometry ---------------------------------------------------------------------------------------------------- */
 
 static FILE *recorder_open(recorder *r, const char *dir, const char *extension) {
     char path[512];
@@ -153,7 +154,8 @@ static bool recorder_write_ply(recorder *r) { /* the particles, binary */
     FILE *file = recorder_open(r, r->options.ply_dir, "ply");
     int i;
     if (!file) return false;
-    fprintf(file, "ply\nformat binary_little_endian 1.0\ncomment isphpbd particles, SI units\nelement vertex %d\n", p->count);
+    fprintf(file, "ply\nformat binary_little_endian 1.0\ncomment isphpbd particles, SI units\nelement vertex %d\n",
+            p->count);
     fprintf(file, "property float x\nproperty float y\nproperty float z\nproperty float vx\nproperty float vy\n");
     fprintf(file, "property float vz\nproperty float density\nproperty float pressure\nend_header\n");
     for (i = 0; i < p->count; ++i) {
@@ -175,7 +177,8 @@ static bool recorder_write_obj(recorder *r, scene *s) { /* the solids as triangl
         const scene_object *o = &s->objects[i];
         fprintf(file, "o object_%d\n", i);
         for (k = 0; k < o->shape.vertex_count; ++k)
-            fprintf(file, "v %.6g %.6g %.6g\n", (double)o->vertices[k].x, (double)o->vertices[k].y, (double)o->vertices[k].z);
+            fprintf(file, "v %.6g %.6g %.6g\n", (double)o->vertices[k].x, (double)o->vertices[k].y,
+                    (double)o->vertices[k].z);
         for (k = 0; k < o->shape.triangle_count; ++k)
             fprintf(file, "f %d %d %d\n", base + (int)o->shape.indices[3 * k], base + (int)o->shape.indices[3 * k + 1],
                     base + (int)o->shape.indices[3 * k + 2]);
@@ -189,7 +192,7 @@ static bool recorder_write_obj(recorder *r, scene *s) { /* the solids as triangl
     return fclose(file) == 0;
 }
 
-/* ---- recording ---- */
+/* ---- recording --------------------------------------------------------------------------------------------------- */
 
 static void recorder_level(recorder *r, const scene *s) {
     int i;
@@ -234,9 +237,12 @@ void recorder_update(recorder *r, scene *s) {
     bool picture = shot_due || (frame_due && (o->png_dir || o->apng));
     char path[512];
     if (r->failed || (!frame_due && !shot_due)) return;
-    if (!scene_read_particles(s, &r->particles)) r->failed = "memory for particles";
-    else if (picture && s->fluid && !scene_update_foam(s, &r->particles)) r->failed = "memory for foam";
-    else if (picture && !recorder_draw(r, s)) r->failed = "memory for a picture";
+    if (!scene_read_particles(s, &r->particles))
+        r->failed = "memory for particles";
+    else if (picture && s->fluid && !scene_update_foam(s, &r->particles))
+        r->failed = "memory for foam";
+    else if (picture && !recorder_draw(r, s))
+        r->failed = "memory for a picture";
     if (r->failed) return;
     if (shot_due) recorder_keep_shot(r, s);
     if (!frame_due) return;

@@ -1,9 +1,10 @@
 /* render.h - a software renderer for water, cloth and bodies: one call, one picture. Part of the examples. SPDX: MIT
 
-   Rays through a smooth fluid surface (surface.h) and a tree of triangles and spheres (bvh.h): Fresnel reflection, refraction
-   through the water and out of it, absorption and scattering along the way, white foam, shadows. The light that reaches the
-   ground is computed by sending sunlight through the scene once per picture, which gives shadows, coloured shade under
-   water and caustics in one map. Pixels at edges are supersampled. The picture does not depend on the number of threads.
+   Rays through a smooth fluid surface (surface.h) and a tree of triangles and spheres (bvh.h): Fresnel reflection,
+   refraction through the water and out of it, absorption and scattering along the way, white foam, shadows. The light
+   that reaches the ground is computed by sending sunlight through the scene once per picture, which gives shadows,
+   coloured shade under water and caustics in one map. Pixels at edges are supersampled. The picture does not depend on
+   the number of threads.
    Define EXAMPLES_IMPLEMENTATION in one file.
 
    [setup] meshes, tree, surface   [sky] environment   [light] map of the ground   [shade] solids   [water] fluid
@@ -42,8 +43,8 @@ typedef struct render_scene {
     const render_mesh *meshes;
     int mesh_count;
     vec3 eye, target;
-    float fov; /* degrees, vertical */
-    float ground; /* m, height of the floor */
+    float fov;               /* degrees, vertical */
+    float ground;            /* m, height of the floor */
     vec3 shown_lo, shown_hi; /* m, the box whose light and shadow on the floor matter */
 } render_scene;
 
@@ -72,7 +73,10 @@ uint32_t render_error_color(float value);
 
 enum { RENDER_MAP = 320, RENDER_SKY_DIRECTIONS = 9 }; /* side of the light map; directions of its ambient part */
 
-typedef struct render_light { vec3 sun; float sky; } render_light; /* 1: unshaded */
+typedef struct render_light {
+    vec3 sun;
+    float sky;
+} render_light; /* 1: unshaded */
 
 typedef struct render_context {
     const render_scene *scene;
@@ -84,15 +88,15 @@ typedef struct render_context {
     int *normal_offset; /* per mesh */
     vec3 sun;           /* unit, towards it */
     vec3 forward, right, up;
-    float size;         /* m, diagonal of the shown box */
+    float size;                   /* m, diagonal of the shown box */
     float map_x, map_z, map_cell; /* light map: corner and texel in m */
     render_light *map;
-    float *photons;     /* 3 per sun ray: what arrives, for one row-parallel pass */
+    float *photons; /* 3 per sun ray: what arrives, for one row-parallel pass */
     vec3 *landing;
-    vec3 *pixels;       /* linear colours before tone mapping */
+    vec3 *pixels; /* linear colours before tone mapping */
 } render_context;
 
-/* ---- [setup] ----------------------------------------------------------------------------------------------------------- */
+/* ---- [setup] ----------------------------------------------------------------------------------------------------- */
 
 render_liquid render_water(float depth) {
     render_liquid liquid;
@@ -148,7 +152,8 @@ static bool render_build_tree(render_context *c) {
         }
     }
     if (s->particle_colors)
-        for (i = 0; i < s->fluid.count; ++i) bvh_add_sphere(&c->tree, s->fluid.positions[i], 0.48f * s->fluid.spacing, i);
+        for (i = 0; i < s->fluid.count; ++i)
+            bvh_add_sphere(&c->tree, s->fluid.positions[i], 0.48f * s->fluid.spacing, i);
     bvh_build(&c->tree);
     return true;
 }
@@ -162,7 +167,7 @@ static void render_camera(render_context *c) {
     c->right = v3_scale(c->right, half * (float)c->im->width / (float)c->im->height);
 }
 
-/* ---- [sky] ------------------------------------------------------------------------------------------------------------- */
+/* ---- [sky] ------------------------------------------------------------------------------------------------------- */
 
 static const vec3 render_horizon = {0.60f, 0.69f, 0.77f};
 
@@ -170,7 +175,8 @@ static const vec3 render_horizon = {0.60f, 0.69f, 0.77f};
 static vec3 render_sky(const render_context *c, vec3 d) {
     vec3 color = v3_mix(render_horizon, v3(0.10f, 0.22f, 0.42f), f_smooth(-0.02f, 0.85f, d.y));
     float lamp = v3_dot(d, c->sun);
-    color = v3_madd(color, v3(1.0f, 0.96f, 0.88f), 0.5f * f_smooth(0.80f, 1.0f, lamp) + 9.0f * f_smooth(0.985f, 0.995f, lamp));
+    color = v3_madd(color, v3(1.0f, 0.96f, 0.88f),
+                    0.5f * f_smooth(0.80f, 1.0f, lamp) + 9.0f * f_smooth(0.985f, 0.995f, lamp));
     return color;
 }
 
@@ -180,7 +186,7 @@ static vec3 render_ground_color(const render_context *c, vec3 p) {
     return checker ? v3(0.315f, 0.30f, 0.28f) : v3(0.375f, 0.36f, 0.335f);
 }
 
-/* ---- [light] ----------------------------------------------------------------------------------------------------------- */
+/* ---- [light] ----------------------------------------------------------------------------------------------------- */
 
 static vec3 render_refract(vec3 d, vec3 n, float eta, bool *total) { /* n against d; eta = n1 / n2 */
     float cosine = -v3_dot(d, n), k = 1.0f - eta * eta * (1.0f - cosine * cosine);
@@ -209,7 +215,11 @@ static render_liquid render_liquid_at(const render_context *c, float kind) {
 }
 
 /* Where the ray meets the liquid: its surface, or a wall that it touches from inside (then the wall's normal). */
-typedef struct render_entry { float t; vec3 normal; bool wall; } render_entry;
+typedef struct render_entry {
+    float t;
+    vec3 normal;
+    bool wall;
+} render_entry;
 
 static vec3 render_wall_normal(const surface *s, vec3 p) {
     float e = 2e-3f * s->cell + 1e-5f * (s->hi.x - s->lo.x);
@@ -308,7 +318,8 @@ static bool render_photon(const render_context *c, vec3 o, vec3 d, vec3 *power, 
             if (hit.primitive >= 0) {
                 int owner = c->tree.primitives[hit.primitive].owner;
                 if (owner < 0 || c->scene->meshes[owner].opacity >= 0.99f) return false;
-                *power = v3_mul(*power, v3_scale(c->scene->meshes[owner].color, 1.0f - c->scene->meshes[owner].opacity));
+                *power =
+                    v3_mul(*power, v3_scale(c->scene->meshes[owner].color, 1.0f - c->scene->meshes[owner].opacity));
                 o = v3_madd(o, d, hit.t);
                 continue;
             }
@@ -349,7 +360,8 @@ static void render_photon_task(void *ctx, int row) {
     int i;
     for (i = 0; i < RENDER_PHOTONS; ++i) {
         size_t at = (size_t)row * RENDER_PHOTONS + (size_t)i;
-        vec3 target = v3(c->map_x + ((float)i + 0.5f) * spacing, c->scene->ground, c->map_z + ((float)row + 0.5f) * spacing);
+        vec3 target =
+            v3(c->map_x + ((float)i + 0.5f) * spacing, c->scene->ground, c->map_z + ((float)row + 0.5f) * spacing);
         vec3 power, o = v3_madd(target, c->sun, (top - c->scene->ground) / c->sun.y);
         if (!render_photon(c, o, d, &power, &c->landing[at])) power = v3_all(0.0f), c->landing[at] = target;
         c->photons[3 * at] = power.x, c->photons[3 * at + 1] = power.y, c->photons[3 * at + 2] = power.z;
@@ -364,7 +376,8 @@ static render_light *render_texel(const render_context *c, int x, int z) {
 
 static void render_deposit(render_context *c, size_t at) {
     float share = (float)(RENDER_MAP * RENDER_MAP) / (float)(RENDER_PHOTONS * RENDER_PHOTONS);
-    float fx = (c->landing[at].x - c->map_x) / c->map_cell - 0.5f, fz = (c->landing[at].z - c->map_z) / c->map_cell - 0.5f;
+    float fx = (c->landing[at].x - c->map_x) / c->map_cell - 0.5f,
+          fz = (c->landing[at].z - c->map_z) / c->map_cell - 0.5f;
     int x = (int)floorf(fx), z = (int)floorf(fz), k;
     vec3 power = v3_scale(v3(c->photons[3 * at], c->photons[3 * at + 1], c->photons[3 * at + 2]), share);
     if (!(fx > -1.0f && fz > -1.0f && fx < (float)RENDER_MAP && fz < (float)RENDER_MAP)) return;
@@ -372,7 +385,8 @@ static void render_deposit(render_context *c, size_t at) {
     for (k = 0; k < 4; ++k) {
         int tx = x + (k & 1), tz = z + (k >> 1);
         if (tx < 0 || tz < 0 || tx >= RENDER_MAP || tz >= RENDER_MAP) continue;
-        render_texel(c, tx, tz)->sun = v3_madd(render_texel(c, tx, tz)->sun, power, (k & 1 ? fx : 1 - fx) * (k >> 1 ? fz : 1 - fz));
+        render_texel(c, tx, tz)->sun =
+            v3_madd(render_texel(c, tx, tz)->sun, power, (k & 1 ? fx : 1 - fx) * (k >> 1 ? fz : 1 - fz));
     }
 }
 
@@ -468,14 +482,15 @@ static render_light render_ground_light(const render_context *c, vec3 p) {
     rim = fminf(fminf(fx, fz), fminf((float)RENDER_MAP - fx, (float)RENDER_MAP - fz)) / (0.05f * (float)RENDER_MAP);
     if (!(rim > 0.0f)) return light;
     x = (int)fx, z = (int)fz, fx -= (float)x, fz -= (float)z;
-    a = render_texel(c, x, z), b = render_texel(c, x + 1, z), d = render_texel(c, x, z + 1), e = render_texel(c, x + 1, z + 1);
+    a = render_texel(c, x, z), b = render_texel(c, x + 1, z), d = render_texel(c, x, z + 1),
+    e = render_texel(c, x + 1, z + 1);
     light.sun = v3_mix(v3_mix(a->sun, b->sun, fx), v3_mix(d->sun, e->sun, fx), fz);
     light.sky = (a->sky * (1 - fx) + b->sky * fx) * (1 - fz) + (d->sky * (1 - fx) + e->sky * fx) * fz;
     if (rim < 1.0f) light.sun = v3_mix(v3_all(1.0f), light.sun, rim), light.sky = 1.0f + (light.sky - 1.0f) * rim;
     return light;
 }
 
-/* ---- [shade] ----------------------------------------------------------------------------------------------------------- */
+/* ---- [shade] ----------------------------------------------------------------------------------------------------- */
 
 static const vec3 render_sun_color = {1.25f, 1.18f, 1.05f}, render_sky_light = {0.50f, 0.56f, 0.64f};
 
@@ -486,7 +501,7 @@ static vec3 render_shade_ground(const render_context *c, vec3 o, vec3 d, float t
     vec3 color = v3_mul(render_ground_color(c, p), v3_madd(sun, render_sky_light, light.sky));
     vec3 centre = v3_scale(v3_add(c->scene->shown_lo, c->scene->shown_hi), 0.5f);
     float away = hypotf(p.x - centre.x, p.z - centre.z) / c->size;
-    return v3_mix(color, render_horizon, f_smooth(0.7f, 4.0f, away));
+    return v3_mix(color, render_horizon, f_smooth(0.9f, 6.0f, away));
 }
 
 static vec3 render_sphere_color(const render_context *c, int index) {
@@ -509,7 +524,8 @@ static vec3 render_shade_solid(const render_context *c, vec3 o, vec3 d, const bv
         const vec3 *normals = c->normals + c->normal_offset[q->owner];
         n = v3_unit(v3_cross(q->e1, q->e2));
         if (!mesh->flat)
-            n = v3_unit(v3_madd(v3_madd(v3_scale(normals[t[0]], 1 - hit->u - hit->v), normals[t[1]], hit->u), normals[t[2]], hit->v));
+            n = v3_unit(v3_madd(v3_madd(v3_scale(normals[t[0]], 1 - hit->u - hit->v), normals[t[1]], hit->u),
+                                normals[t[2]], hit->v));
         color = mesh->color, gloss = mesh->gloss;
         *opacity = mesh->opacity;
     }
@@ -554,7 +570,7 @@ static vec3 render_solids(const render_context *c, vec3 o, vec3 d, float t_max, 
     return color;
 }
 
-/* ---- [water] ----------------------------------------------------------------------------------------------------------- */
+/* ---- [water] ----------------------------------------------------------------------------------------------------- */
 
 static float render_solid_distance(const render_context *c, vec3 o, vec3 d, float t_max) {
     float floor_t = d.y < 0.0f ? (c->scene->ground - o.y) / d.y : RENDER_FAR;
@@ -574,10 +590,12 @@ static vec3 render_inside(const render_context *c, vec3 o, vec3 d, const render_
     if (t < out.t + 0.5f * c->water.cell) {
         beyond = render_solids(c, o, d, RENDER_FAR, &unused);
     } else {
-        vec3 exit = v3_madd(o, d, out.t + 0.3f * c->water.cell), next = render_refract(d, v3_scale(out.normal, -1.0f), RENDER_ETA, &total);
+        vec3 exit = v3_madd(o, d, out.t + 0.3f * c->water.cell),
+             next = render_refract(d, v3_scale(out.normal, -1.0f), RENDER_ETA, &total);
         if (out.wall && total) total = false, next = d; /* through the glass of the tank */
         if (total && bounces > 0)
-            beyond = render_inside(c, v3_madd(o, d, fmaxf(out.t - 0.3f * c->water.cell, 0.0f)), next, liquid, bounces - 1);
+            beyond =
+                render_inside(c, v3_madd(o, d, fmaxf(out.t - 0.3f * c->water.cell, 0.0f)), next, liquid, bounces - 1);
         else
             beyond = render_solids(c, exit, next, RENDER_FAR, &unused);
     }
@@ -604,12 +622,14 @@ static vec3 render_shade_water(const render_context *c, vec3 o, vec3 d, const re
     color = render_inside(c, v3_madd(p, bent, 0.2f * c->water.cell), bent, &liquid, 1);
     if (foam > 0.0f) color = v3_mix(color, render_foam(c, p, in->normal), 0.92f * foam);
     mirror = v3_madd(d, in->normal, 2.0f * cosine);
-    if (mirror.y < 0.0f || f > 0.04f) mirror = render_solids(c, v3_madd(p, in->normal, 0.2f * c->water.cell), mirror, RENDER_FAR, &unused);
-    else mirror = render_sky(c, mirror);
+    if (mirror.y < 0.0f || f > 0.04f)
+        mirror = render_solids(c, v3_madd(p, in->normal, 0.2f * c->water.cell), mirror, RENDER_FAR, &unused);
+    else
+        mirror = render_sky(c, mirror);
     return v3_mix(color, mirror, f * (1.0f - 0.7f * foam));
 }
 
-/* ---- [image] ----------------------------------------------------------------------------------------------------------- */
+/* ---- [image] ----------------------------------------------------------------------------------------------------- */
 
 static vec3 render_ray(const render_context *c, float x, float y) {
     float u = 2.0f * x / (float)c->im->width - 1.0f, v = 1.0f - 2.0f * y / (float)c->im->height, t;
@@ -655,7 +675,7 @@ static float render_contrast(const render_context *c, int x, int y) {
     return most;
 }
 
-/* Where a pixel differs from its neighbours, four more rays; each is tone mapped before the mean so that glints stay smooth. */
+/* Where a pixel differs from its neighbours, four more rays; tone mapped before the mean so that glints stay smooth. */
 static void render_finish_task(void *ctx, int y) {
     render_context *c = (render_context *)ctx;
     static const float offset[4][2] = {{0.375f, 0.125f}, {0.875f, 0.375f}, {0.125f, 0.625f}, {0.625f, 0.875f}};
@@ -665,7 +685,8 @@ static void render_finish_task(void *ctx, int y) {
         vec3 color = render_tone(c->pixels[y * c->im->width + x]);
         uint32_t rgb;
         if (render_contrast(c, x, y) > 0.07f) {
-            for (k = 0; k < 4; ++k) color = v3_add(color, render_tone(render_ray(c, (float)x + offset[k][0], (float)y + offset[k][1])));
+            for (k = 0; k < 4; ++k)
+                color = v3_add(color, render_tone(render_ray(c, (float)x + offset[k][0], (float)y + offset[k][1])));
             color = v3_scale(color, 0.2f);
         }
         rgb = render_pack(color);

@@ -1,4 +1,4 @@
-/* scenes.h - every scene of the project, defined once: the player, the tests and the benchmark run the same ones. SPDX: MIT
+/* scenes.h - every scene of the project, defined once for the player, the tests and the benchmark. SPDX: MIT
 
    A scene is a name, a build function, what moves before every step, and the physical truths that must hold at the end.
    Define EXAMPLES_IMPLEMENTATION in one file, together with ISPHPBD_IMPLEMENTATION.
@@ -23,17 +23,21 @@
 extern "C" {
 #endif
 
-/* ---- [interface] ------------------------------------------------------------------------------------------------------- */
+/* ---- [interface] ------------------------------------------------------------------------------------------------- */
 
 typedef struct scene scene;
 
-typedef struct scene_key { char name[24]; double value; bool used; } scene_key; /* --set name=value */
+typedef struct scene_key {
+    char name[24];
+    double value;
+    bool used;
+} scene_key; /* --set name=value */
 
 enum { SCENE_KEYS = 16, SCENE_OBJECTS = 16, SCENE_CHECKS = 16 };
 
 typedef struct scene_options {
-    float scale;  /* number of particles relative to the scene's own, default 1 */
-    float dt;     /* s per step; 0: the scene's own */
+    float scale;   /* number of particles relative to the scene's own, default 1 */
+    float dt;      /* s per step; 0: the scene's own */
     float seconds; /* s to simulate; 0: the scene's own */
     scene_key keys[SCENE_KEYS];
     int key_count;
@@ -42,8 +46,8 @@ typedef struct scene_options {
 
 typedef struct scene_def {
     const char *name, *summary;
-    float seconds, dt;          /* s */
-    bool (*build)(scene *s);    /* false: s->message says why */
+    float seconds, dt;             /* s */
+    bool (*build)(scene *s);       /* false: s->message says why */
     void (*before_step)(scene *s); /* moving walls, emitters; may be NULL */
     void (*after_step)(scene *s);  /* measurements over time; may be NULL */
     void (*check)(scene *s);       /* calls scene_check...() */
@@ -56,8 +60,8 @@ typedef struct scene_check { /* value must be <= limit, or >= limit where at_lea
 } scene_check;
 
 typedef struct scene_object { /* something solid to draw */
-    mesh shape;     /* local coordinates; topology of the soft body */
-    vec3 *vertices; /* m, where they are now */
+    mesh shape;               /* local coordinates; topology of the soft body */
+    vec3 *vertices;           /* m, where they are now */
     vec3 color;
     float opacity, gloss;
     bool flat;
@@ -69,9 +73,9 @@ typedef struct scene_measures { /* over the whole run */
     double density_error_sum, density_error_max, deep_density;
     int deep_particles, leaked, nan, removed, flags;
     double pressure_iterations, density_iterations; /* means per substep */
-    float highest;      /* m, of any particle at any time */
-    float top_speed;    /* m/s, likewise */
-    float custom[8];    /* the scene's own */
+    float highest;                                  /* m, of any particle at any time */
+    float top_speed;                                /* m/s, likewise */
+    float custom[8];                                /* the scene's own */
 } scene_measures;
 
 struct scene {
@@ -79,8 +83,8 @@ struct scene {
     scene_options options;
     float spacing, dt, seconds, time;
     int steps;
-    isph_fluid *fluid;  /* NULL: no liquid */
-    ipbd_world *soft;   /* NULL: no cloth or soft bodies */
+    isph_fluid *fluid; /* NULL: no liquid */
+    ipbd_world *soft;  /* NULL: no cloth or soft bodies */
     isph_material material[2];
     scene_object objects[SCENE_OBJECTS];
     int object_count;
@@ -95,8 +99,8 @@ struct scene {
     size_t bytes_now, bytes_peak;
     int allocations; /* since the last scene_create() returned: must stay 0 */
     bool stepping;
-    float emitted;   /* m of jet that are due */
-    char *message;   /* why something failed */
+    float emitted; /* m of jet that are due */
+    char *message; /* why something failed */
     size_t message_size;
 };
 
@@ -140,10 +144,11 @@ void scene_free_particles(scene_particles *p);
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- [helpers] --------------------------------------------------------------------------------------------------------- */
+/* ---- [helpers] --------------------------------------------------------------------------------------------------- */
 
 static bool scene_fail(scene *s, const char *what, isphpbd_result why) {
-    if (s->message_size) snprintf(s->message, s->message_size, "%s: %s: %s", s->def->name, what, isphpbd_result_text(why));
+    if (s->message_size)
+        snprintf(s->message, s->message_size, "%s: %s: %s", s->def->name, what, isphpbd_result_text(why));
     return false;
 }
 
@@ -185,14 +190,17 @@ static isphpbd_allocator scene_allocator(scene *s) {
     return a;
 }
 
-/* A spacing such that the scene has `scale` times its own number of particles. */
-static float scene_spacing(const scene *s, float spacing) { return spacing / cbrtf(s->options.scale); }
+/* A spacing such that the scene has `scale` times its own number of particles and that `fit` (m) holds whole ones. */
+static float scene_spacing(const scene *s, float spacing, float fit) {
+    spacing /= cbrtf(s->options.scale);
+    return fit / fmaxf(floorf(fit / spacing + 0.5f), 1.0f);
+}
 
-/* Creates the fluid with its first material; `volume` in m^3 sizes the capacity. */
-static bool scene_start_fluid(scene *s, float spacing, float volume, const isph_material_desc *material) {
+/* Creates the fluid with its first material; `fit` is a length of the scene, `volume` in m^3 sizes the capacity. */
+static bool scene_start_fluid(scene *s, float spacing, float fit, float volume, const isph_material_desc *material) {
     isph_fluid_desc desc = isph_fluid_desc_default();
     isphpbd_result why = ISPHPBD_OK;
-    s->spacing = desc.spacing = scene_spacing(s, spacing);
+    s->spacing = desc.spacing = scene_spacing(s, spacing, fit);
     desc.particle_capacity = (int)(1.08f * volume / (desc.spacing * desc.spacing * desc.spacing)) + 2048;
     desc.allocator = scene_allocator(s);
     desc.parallel = s->options.parallel;
@@ -261,7 +269,8 @@ static scene_object *scene_show(scene *s, mesh *shape, vec3 color, float opacity
     return o;
 }
 
-static const vec3 scene_red = {0.62f, 0.08f, 0.05f}, scene_stone = {0.50f, 0.44f, 0.36f}, scene_steel = {0.62f, 0.66f, 0.70f};
+static const vec3 scene_red = {0.62f, 0.08f, 0.05f}, scene_stone = {0.50f, 0.44f, 0.36f},
+                  scene_steel = {0.62f, 0.66f, 0.70f};
 
 /* A solid from a closed mesh that is drawn and that the fluid meets. */
 static scene_object *scene_solid(scene *s, mesh *shape, vec3 position, vec3 color, float friction, bool closed) {
@@ -420,7 +429,7 @@ static void scene_read_soft(const scene *s, scene_object *o) {
         memcpy(&o->vertices[i], (const unsigned char *)view.positions + (size_t)i * view.stride_bytes, sizeof(vec3));
 }
 
-/* ---- means over the particles that several checks use ---- */
+/* ---- means over the particles that several checks use ------------------------------------------------------------ */
 
 static double scene_mean_height(const scene *s) { /* m, of the centre of mass above the tank's floor */
     isph_view view = isph_particles(s->fluid);
@@ -428,6 +437,12 @@ static double scene_mean_height(const scene *s) { /* m, of the centre of mass ab
     int i;
     for (i = 0; i < view.count; ++i) sum += (double)(scene_position(&view, i).y - s->tank_lo.y);
     return view.count ? sum / view.count : 0.0;
+}
+
+/* m, of water at rest in the tank: what the particles stand for, over the tank's area. */
+static float scene_rest_level(const scene *s) {
+    float area = (s->tank_hi.x - s->tank_lo.x) * (s->tank_hi.z - s->tank_lo.z);
+    return (float)isph_particles(s->fluid).count * s->spacing * s->spacing * s->spacing / area;
 }
 
 static double scene_rms_speed(const scene *s) {
@@ -453,7 +468,7 @@ static double scene_hydrostatic_error(const scene *s, float level, float density
     return view.count ? sum / view.count / bottom : 0.0;
 }
 
-/* ---- [runtime] --------------------------------------------------------------------------------------------------------- */
+/* ---- [runtime] --------------------------------------------------------------------------------------------------- */
 
 #include "scenes_fluid.h"
 #include "scenes_soft.h"
@@ -523,7 +538,8 @@ static double scene_deep_density(const scene *s, int *deep_count) {
     double sum = 0.0;
     vec3 lo = v3_all(1e30f), hi = v3_all(-1e30f);
     *deep_count = 0;
-    for (i = 0; i < view.count; ++i) lo = v3_min(lo, scene_position(&view, i)), hi = v3_max(hi, scene_position(&view, i));
+    for (i = 0; i < view.count; ++i)
+        lo = v3_min(lo, scene_position(&view, i)), hi = v3_max(hi, scene_position(&view, i));
     if (view.count == 0 || !(hi.x - lo.x < 1e4f * s->spacing && hi.z - lo.z < 1e4f * s->spacing)) return 1.0;
     nx = (int)((hi.x - lo.x) / cell) + 1, nz = (int)((hi.z - lo.z) / cell) + 1;
     top = (float *)malloc((size_t)nx * (size_t)nz * sizeof(float));
@@ -540,7 +556,8 @@ static double scene_deep_density(const scene *s, int *deep_count) {
         bool deep = true;
         for (dz = -1; dz <= 1; ++dz)
             for (dx = -1; dx <= 1; ++dx)
-                if (x + dx >= 0 && z + dz >= 0 && x + dx < nx && z + dz < nz && top[(z + dz) * nx + x + dx] < p.y + 3.5f * s->spacing)
+                if (x + dx >= 0 && z + dz >= 0 && x + dx < nx && z + dz < nz &&
+                    top[(z + dz) * nx + x + dx] < p.y + 3.5f * s->spacing)
                     deep = false;
         if (deep) sum += (double)view.density[i], ++*deep_count;
     }
@@ -638,7 +655,7 @@ void scene_destroy(scene *s) {
     free(s);
 }
 
-/* ---- [particles] ------------------------------------------------------------------------------------------------------- */
+/* ---- [particles] ------------------------------------------------------------------------------------------------- */
 
 void scene_free_particles(scene_particles *p) {
     free(p->position), free(p->velocity), free(p->pressure), free(p->density);
@@ -664,7 +681,8 @@ static bool scene_grow_particles(scene_particles *p, int count, float reach) {
     grid.capacity = (int)n;
     grid.radius = reach;
     p->grid = isph_grid_create(&grid, NULL);
-    if (!p->position || !p->velocity || !p->pressure || !p->density || !p->foam || !p->id || !p->kind || !p->grid) return false;
+    if (!p->position || !p->velocity || !p->pressure || !p->density || !p->foam || !p->id || !p->kind || !p->grid)
+        return false;
     p->capacity = (int)n;
     return true;
 }
@@ -724,11 +742,13 @@ bool scene_update_foam(const scene *s, scene_particles *p) {
     int i;
     p->last_time = (double)s->time;
     if (p->count == 0) return true;
-    if (!scene_foam_room(p) || isph_grid_build(p->grid, &p->position[0].x, sizeof(vec3), p->count) != ISPHPBD_OK) return false;
+    if (!scene_foam_room(p) || isph_grid_build(p->grid, &p->position[0].x, sizeof(vec3), p->count) != ISPHPBD_OK)
+        return false;
     for (i = 0; i < p->count; ++i) {
         float *foam = &p->foam_by_id[p->id[i]];
         float born = f_smooth(0.5f * scale, 2.2f * scale, scene_trapped_air(s, p, i));
-        float thin = f_smooth(0.98f, 0.6f, p->density[i]) * f_smooth(0.35f * scale, 0.9f * scale, v3_length(p->velocity[i]));
+        float thin =
+            f_smooth(0.98f, 0.6f, p->density[i]) * f_smooth(0.35f * scale, 0.9f * scale, v3_length(p->velocity[i]));
         *foam = fmaxf(*foam * fade, fmaxf(born, 0.75f * thin));
         p->foam[i] = *foam;
     }

@@ -5,14 +5,14 @@ static const vec3 scene_rest = {0.0f, 0.0f, 0.0f};
 static double scene_particle_count(const scene *s) { return (double)isph_particles(s->fluid).count; }
 static double scene_volume_change(const scene *s) { return fabs(1.0 / s->measures.deep_density - 1.0); }
 
-/* ---- dam_break: Martin and Moyce 1952, a column twice as high as wide collapses on a dry bed ------------------------------ */
+/* ---- dam_break: Martin and Moyce 1952, a column twice as high as wide collapses on a dry bed --------------------- */
 
 #define DAM_WIDTH 0.5f
 
 static bool dam_break_build(scene *s) {
     isph_material_desc water = scene_water(s);
     s->look[0] = render_water(0.6f);
-    if (!scene_start_fluid(s, 0.02f, 2.0f * DAM_WIDTH * DAM_WIDTH * 0.5f, &water)) return false;
+    if (!scene_start_fluid(s, 0.02f, DAM_WIDTH, 2.0f * DAM_WIDTH * DAM_WIDTH * 0.5f, &water)) return false;
     if (!scene_tank(s, v3(0, 0, 0), v3(2.6f, 1.2f, 0.5f)) || !scene_frame_tank(s)) return false;
     scene_camera(s, v3(-0.05f, 0, -0.05f), v3(2.65f, 1.15f, 0.55f), 24.0f, 16.0f);
     return scene_add_box(s, s->material[0], v3(0, 0, 0), v3(DAM_WIDTH, 2.0f * DAM_WIDTH, 0.5f), scene_rest);
@@ -25,11 +25,12 @@ static double dam_break_experiment(double t) {
     size_t i;
     for (i = 1; i < sizeof curve / sizeof curve[0]; ++i)
         if (t <= curve[i][0])
-            return curve[i - 1][1] + (curve[i][1] - curve[i - 1][1]) * (t - curve[i - 1][0]) / (curve[i][0] - curve[i - 1][0]);
+            return curve[i - 1][1] +
+                   (curve[i][1] - curve[i - 1][1]) * (t - curve[i - 1][0]) / (curve[i][0] - curve[i - 1][0]);
     return -1.0;
 }
 
-/* custom[0]: sum of relative errors of the front, custom[1]: their number, custom[2]: largest energy seen, custom[3]: first */
+/* custom[0]: sum of relative errors of the front, custom[1]: their number, custom[2], [3]: largest and first energy */
 static void dam_break_measure(scene *s) {
     isph_view view = isph_particles(s->fluid);
     double scaled = (double)s->time * sqrt(2.0 * 9.81 / (double)DAM_WIDTH), expected = dam_break_experiment(scaled);
@@ -55,51 +56,51 @@ static void dam_break_check(scene *s) {
     scene_check_most(s, "volume_change", scene_volume_change(s), 0.02);
 }
 
-/* ---- tank: water at rest stays at rest ------------------------------------------------------------------------------------ */
+/* ---- tank: water at rest stays at rest --------------------------------------------------------------------------- */
 
 static bool tank_build(scene *s) {
     isph_material_desc water = scene_water(s);
     s->look[0] = render_water(1.2f);
-    if (!scene_start_fluid(s, 0.04f, 0.8f, &water)) return false;
+    if (!scene_start_fluid(s, 0.04f, 1.0f, 0.8f, &water)) return false;
     if (!scene_tank(s, v3(0, 0, 0), v3(1, 1.1f, 1)) || !scene_frame_tank(s)) return false;
     scene_camera(s, v3(-0.05f, 0, -0.05f), v3(1.05f, 1.1f, 1.05f), 28.0f, 20.0f);
     return scene_add_box(s, s->material[0], v3(0, 0, 0), v3(1, 0.8f, 1), scene_rest);
 }
 
 static void tank_check(scene *s) {
-    float layers = floorf(0.8f / s->spacing + 0.01f), height = layers * s->spacing;
+    float height = scene_rest_level(s);
     scene_check_most(s, "height_error", fabs(2.0 * scene_mean_height(s) / (double)height - 1.0), 0.01);
     scene_check_most(s, "rms_speed", scene_rms_speed(s), 0.05);
     scene_check_most(s, "pressure_error", scene_hydrostatic_error(s, height, 1000.0f), 0.05);
     scene_check_most(s, "volume_change", scene_volume_change(s), 0.01);
 }
 
-/* ---- pillar: 5 m of water, 30 K particles (seed 000, figure 11) ------------------------------------------------------------- */
+/* ---- pillar: 5 m of water, 30 K particles (seed 000, figure 11) -------------------------------------------------- */
 
 static bool pillar_build(scene *s) {
     isph_material_desc water = scene_water(s);
     const float side = 0.85f;
     s->look[0] = render_water(2.0f);
-    if (!scene_start_fluid(s, 0.05f, 5.0f * side * side, &water)) return false;
+    if (!scene_start_fluid(s, 0.05f, side, 5.0f * side * side, &water)) return false;
     if (!scene_tank(s, v3(0, 0, 0), v3(side, 5.2f, side)) || !scene_frame_tank(s)) return false;
     scene_camera(s, v3(-0.1f, 0, -0.1f), v3(side + 0.1f, 5.2f, side + 0.1f), 30.0f, 8.0f);
     return scene_add_box(s, s->material[0], v3(0, 0, 0), v3(side, 5.0f, side), scene_rest);
 }
 
 static void pillar_check(scene *s) {
-    float layers = floorf(5.0f / s->spacing + 0.01f), height = layers * s->spacing;
+    float height = scene_rest_level(s);
     scene_check_most(s, "volume_loss", fabs(2.0 * scene_mean_height(s) / (double)height - 1.0), 1.19e-3);
     scene_check_most(s, "pressure_error", scene_hydrostatic_error(s, height, 1000.0f), 0.03);
     scene_check_most(s, "rms_speed", scene_rms_speed(s), 0.05);
 }
 
-/* ---- double_dam_break: two columns meet round a statue (seed 003, figures 1, 3, 4) ------------------------------------------ */
+/* ---- double_dam_break: two columns meet round a statue (seed 003, figures 1, 3, 4) ------------------------------- */
 
 static bool double_dam_build(scene *s) {
     isph_material_desc water = scene_water(s);
     vec3 hi = v3(3.6f, 1.9f, 1.8f);
     s->look[0] = render_water(1.1f);
-    if (!scene_start_fluid(s, 0.045f, 2.0f * 1.3f, &water)) return false;
+    if (!scene_start_fluid(s, 0.045f, 1.8f, 2.0f * 1.3f, &water)) return false;
     if (!scene_tank(s, v3(0, 0, 0), hi) || !scene_frame_tank(s)) return false;
     if (scene_setting(s, "statue", 1.0f) != 0.0f) {
         mesh bunny;
@@ -117,7 +118,7 @@ static void double_dam_check(scene *s) {
     scene_check_most(s, "highest_m", (double)s->measures.highest, 4.0);
 }
 
-/* ---- rotating_cuboid: a basin stirred by a turning box (seed 003, figure 6) -------------------------------------------------- */
+/* ---- rotating_cuboid: a basin stirred by a turning box (seed 003, figure 6) -------------------------------------- */
 
 static const vec3 cuboid_centre = {1.0f, 0.40f, 1.0f}, cuboid_half = {0.60f, 0.25f, 0.12f};
 
@@ -131,7 +132,7 @@ static bool cuboid_build(scene *s) {
     isph_material_desc water = scene_water(s);
     s->measures.custom[0] = scene_setting(s, "rate", 4.0f); /* rad/s */
     s->look[0] = render_water(1.2f);
-    if (!scene_start_fluid(s, 0.05f, 2.0f * 2.0f * 0.9f, &water)) return false;
+    if (!scene_start_fluid(s, 0.05f, 2.0f, 2.0f * 2.0f * 0.9f, &water)) return false;
     if (!scene_tank(s, v3(0, 0, 0), v3(2, 1.5f, 2)) || !scene_frame_tank(s)) return false;
     if (!scene_box(s, cuboid_centre, cuboid_half, scene_red)) return false;
     scene_camera(s, v3(-0.05f, 0, -0.05f), v3(2.05f, 1.45f, 2.05f), 30.0f, 24.0f);
@@ -148,15 +149,15 @@ static void cuboid_move(scene *s) {
 
 static void cuboid_check(scene *s) { scene_check_most(s, "volume_change", scene_volume_change(s), 0.005); }
 
-/* ---- collapse_recovery: a pool whose solver is off for a second (seed 003, section 4.1) --------------------------------------- */
+/* ---- collapse_recovery: a pool whose solver is off for a second (seed 003, section 4.1) -------------------------- */
 
 #define COLLAPSE_OFF 0.2f
-#define COLLAPSE_ON 1.2f
+#define COLLAPSE_ON  1.2f
 
 static bool collapse_build(scene *s) {
     isph_material_desc water = scene_water(s);
     s->look[0] = render_water(1.0f);
-    if (!scene_start_fluid(s, 0.04f, 0.6f, &water)) return false;
+    if (!scene_start_fluid(s, 0.04f, 1.0f, 0.6f, &water)) return false;
     if (!scene_tank(s, v3(0, 0, 0), v3(1, 1.2f, 1)) || !scene_frame_tank(s)) return false;
     scene_camera(s, v3(-0.05f, 0, -0.05f), v3(1.05f, 1.2f, 1.05f), 28.0f, 18.0f);
     return scene_add_box(s, s->material[0], v3(0, 0, 0), v3(1, 0.6f, 1), scene_rest);
@@ -168,7 +169,7 @@ static void collapse_switch(scene *s) {
 
 /* custom[0]: height error one second after the solver came back, custom[1]: lowest relative height while it was off */
 static void collapse_measure(scene *s) {
-    float layers = floorf(0.6f / s->spacing + 0.01f), height = layers * s->spacing;
+    float height = scene_rest_level(s);
     float relative = (float)(2.0 * scene_mean_height(s)) / height, *m = s->measures.custom;
     if (s->steps == 1) m[1] = 1.0f, m[0] = -1.0f;
     if (relative < m[1]) m[1] = relative;
@@ -176,13 +177,15 @@ static void collapse_measure(scene *s) {
 }
 
 static void collapse_check(scene *s) {
-    scene_check_most(s, "collapsed_to", (double)s->measures.custom[1], 0.5); /* else there was nothing to recover from */
-    if (s->time >= COLLAPSE_ON + 1.0f) scene_check_value(s, "height_error_after_1_s", fabs((double)s->measures.custom[0]), 0.03, false);
+    scene_check_most(s, "collapsed_to", (double)s->measures.custom[1],
+                     0.5); /* else there was nothing to recover from */
+    if (s->time >= COLLAPSE_ON + 1.0f)
+        scene_check_value(s, "height_error_after_1_s", fabs((double)s->measures.custom[0]), 0.03, false);
     scene_check_most(s, "highest_m", (double)s->measures.highest, 1.2);
     scene_check_most(s, "density_error_at_end", (double)isph_fluid_stats(s->fluid).density_error_mean, 0.02);
 }
 
-/* ---- one_cell_recovery: every particle starts in the same cell (seed 003, section 4.1) ------------------------------------------ */
+/* ---- one_cell_recovery: every particle starts in the same cell (seed 003, section 4.1) --------------------------- */
 
 static bool one_cell_build(scene *s) {
     isph_material_desc water = scene_water(s);
@@ -191,7 +194,7 @@ static bool one_cell_build(scene *s) {
     vec3 *points;
     isphpbd_result why;
     s->look[0] = render_water(0.7f);
-    if (!scene_start_fluid(s, 0.05f, 0.5f, &water)) return false;
+    if (!scene_start_fluid(s, 0.05f, 1.0f, 0.5f, &water)) return false;
     if (!scene_tank(s, v3(0, 0, 0), v3(1, 1.2f, 1)) || !scene_frame_tank(s)) return false;
     scene_camera(s, v3(-0.05f, 0, -0.05f), v3(1.05f, 1.2f, 1.05f), 28.0f, 18.0f);
     n = (int)(0.4f / (s->spacing * s->spacing * s->spacing));
@@ -214,14 +217,14 @@ static void one_cell_measure(scene *s) { /* custom[0]: mean density error one se
 }
 
 static void one_cell_check(scene *s) {
-    double height = scene_particle_count(s) * (double)(s->spacing * s->spacing * s->spacing);
+    double height = (double)scene_rest_level(s);
     if (s->time >= 1.0f) scene_check_most(s, "density_error_after_1_s", (double)s->measures.custom[0], 0.05);
     scene_check_most(s, "highest_m", (double)s->measures.highest, 1.5);
     scene_check_most(s, "top_speed_m_per_s", (double)s->measures.top_speed, 12.0);
     scene_check_most(s, "height_error", fabs(2.0 * scene_mean_height(s) / height - 1.0), 0.05);
 }
 
-/* ---- pushout: a basin and a statue, both filled with particles (seed 003, figure 9) ----------------------------------------------- */
+/* ---- pushout: a basin and a statue, both filled with particles (seed 003, figure 9) ------------------------------ */
 
 static const vec3 pushout_place = {0.8f, 0.0f, 0.6f};
 #define PUSHOUT_BUNNY 0.65f
@@ -232,7 +235,7 @@ static bool pushout_build(scene *s) {
     s->look[0] = render_water(1.2f);
     memset(&bunny, 0, sizeof bunny);
     mesh_bunny(&bunny, PUSHOUT_BUNNY, 24);
-    if (!scene_start_fluid(s, 0.04f, 1.6f * 1.2f * 0.7f, &water)) return false;
+    if (!scene_start_fluid(s, 0.04f, 0.4f, 1.6f * 1.2f * 0.7f, &water)) return false;
     if (!scene_tank(s, v3(0, 0, 0), v3(1.6f, 1.1f, 1.2f)) || !scene_frame_tank(s)) return false;
     if (!scene_solid(s, &bunny, pushout_place, scene_stone, 0.0f, true)) return false;
     scene_camera(s, v3(-0.05f, 0, -0.05f), v3(1.65f, 1.1f, 1.25f), 28.0f, 18.0f);
@@ -249,22 +252,26 @@ static void pushout_measure(scene *s) {
         vec3 p = v3_scale(v3_sub(scene_position(&view, i), pushout_place), 1.0f / PUSHOUT_BUNNY);
         inside += bunny_distance(p) * PUSHOUT_BUNNY < -0.5f * s->spacing;
     }
-    if (s->steps == 1) m[0] = inside, m[1] = -1.0f;
-    else m[1] = inside;
+    if (s->steps == 1)
+        m[0] = inside, m[1] = -1.0f;
+    else
+        m[1] = inside;
 }
 
 static void pushout_check(scene *s) {
-    if (s->time >= 0.5f) scene_check_value(s, "inside_after_half_a_second", fabs((double)s->measures.custom[1]), 0, false);
+    if (s->time >= 0.5f)
+        scene_check_value(s, "inside_after_half_a_second", fabs((double)s->measures.custom[1]), 0, false);
     scene_check_most(s, "volume_change", scene_volume_change(s), 0.02);
     scene_check_most(s, "highest_m", (double)s->measures.highest, 1.5);
 }
 
-/* ---- two_fluids: oil and water side by side change places ---------------------------------------------------------------------------- */
+/* ---- two_fluids: oil and water side by side change places -------------------------------------------------------- */
 
 static bool two_fluids_build(scene *s) {
     isph_material_desc water = scene_water(s), oil = isph_material_desc_oil();
     oil.density = scene_setting(s, "oil_density", 800.0f);
-    if (!scene_start_fluid(s, 0.03f, 1.4f * 0.7f * 0.45f, &water) || !scene_second_material(s, &oil)) return false;
+    if (!scene_start_fluid(s, 0.03f, 0.7f, 1.4f * 0.7f * 0.45f, &water) || !scene_second_material(s, &oil))
+        return false;
     s->look[0] = render_water(0.7f);
     s->look[1].absorption = v3(0.5f, 1.6f, 7.0f), s->look[1].scatter = v3(0.42f, 0.22f, 0.02f), s->look[1].milky = 2.0f;
     if (!scene_tank(s, v3(0, 0, 0), v3(1.4f, 0.95f, 0.45f)) || !scene_frame_tank(s)) return false;
@@ -287,17 +294,20 @@ static void two_fluids_check(scene *s) {
     scene_check_most(s, "volume_change", scene_volume_change(s), 0.02);
 }
 
-/* ---- honey: a thick jet coils and heaps up on a plate, real viscosity in SI units ----------------------------------------------------- */
+/* ---- honey: a thick jet coils and heaps up on a plate, real viscosity in SI units -------------------------------- */
 
 #define HONEY_HEIGHT 0.16f
 #define HONEY_RADIUS 0.011f
-#define HONEY_SPEED 0.5f
+#define HONEY_SPEED  0.5f
 
 static bool honey_build(scene *s) {
     isph_material_desc honey = isph_material_desc_honey();
     honey.viscosity = scene_setting(s, "viscosity", honey.viscosity);
-    if (!scene_start_fluid(s, 0.0034f, 3.15f * HONEY_RADIUS * HONEY_RADIUS * HONEY_SPEED * s->seconds * 1.3f, &honey)) return false;
-    s->look[0].absorption = v3(4.0f, 22.0f, 120.0f), s->look[0].scatter = v3(0.60f, 0.26f, 0.015f), s->look[0].milky = 20.0f;
+    if (!scene_start_fluid(s, 0.0034f, 0.18f, 3.15f * HONEY_RADIUS * HONEY_RADIUS * HONEY_SPEED * s->seconds * 1.3f,
+                           &honey))
+        return false;
+    s->look[0].absorption = v3(4.0f, 22.0f, 120.0f), s->look[0].scatter = v3(0.60f, 0.26f, 0.015f),
+    s->look[0].milky = 20.0f;
     s->look[1] = s->look[0];
     if (!scene_tank(s, v3(-0.09f, 0, -0.09f), v3(0.09f, 0.06f, 0.09f)) || !scene_frame_tank(s)) return false;
     scene_camera(s, v3(-0.095f, 0, -0.095f), v3(0.095f, 0.165f, 0.095f), 28.0f, 20.0f);
@@ -317,7 +327,7 @@ static void honey_check(scene *s) {
     scene_check_most(s, "top_speed_m_per_s", (double)s->measures.top_speed, 3.0);
 }
 
-/* ---- bunny_slip, bunny_noslip: water poured over a rabbit (seed 000, figure 18) ---------------------------------------------------------- */
+/* ---- bunny_slip, bunny_noslip: water poured over a rabbit (seed 000, figure 18) ---------------------------------- */
 
 #define BUNNY_SIZE 0.6f
 
@@ -327,7 +337,7 @@ static bool bunny_build(scene *s, float friction) {
     s->look[0] = render_water(0.5f);
     memset(&bunny, 0, sizeof bunny);
     mesh_bunny(&bunny, BUNNY_SIZE, 30);
-    if (!scene_start_fluid(s, 0.018f, 3.15f * 0.11f * 0.11f * 1.6f * s->seconds, &water)) return false;
+    if (!scene_start_fluid(s, 0.018f, 1.3f, 3.15f * 0.11f * 0.11f * 1.6f * s->seconds, &water)) return false;
     if (!scene_tank(s, v3(-0.65f, 0, -0.65f), v3(0.65f, 0.25f, 0.65f)) || !scene_frame_tank(s)) return false;
     if (!scene_solid(s, &bunny, v3(0, 0, 0), scene_stone, scene_setting(s, "friction", friction), true)) return false;
     scene_camera(s, v3(-0.66f, 0, -0.66f), v3(0.66f, 1.0f, 0.66f), 24.0f, 18.0f);
@@ -349,7 +359,9 @@ static void bunny_measure(scene *s) {
     if (s->time < 0.5f * s->seconds || s->time > 0.7f * s->seconds || s->steps % 4) return;
     for (i = 0; i < view.count; ++i) {
         vec3 p = scene_position(&view, i);
-        if (p.y < 0.25f || p.y > 0.6f || bunny_distance(v3_scale(p, 1.0f / BUNNY_SIZE)) * BUNNY_SIZE > 1.0f * s->spacing) continue;
+        if (p.y < 0.25f || p.y > 0.6f ||
+            bunny_distance(v3_scale(p, 1.0f / BUNNY_SIZE)) * BUNNY_SIZE > 1.0f * s->spacing)
+            continue;
         speed += (double)v3_length(scene_velocity(&view, i));
         count += 1.0;
     }
@@ -360,19 +372,21 @@ static void bunny_measure(scene *s) {
 
 /* Water that slides reaches some 1.5 to 3 m/s on the way down; water that sticks has a slow skin. */
 static void bunny_slip_check(scene *s) {
-    scene_check_least(s, "speed_at_skin_m_per_s", (double)(s->measures.custom[0] / fmaxf(s->measures.custom[1], 1.0f)), 1.0);
+    scene_check_least(s, "speed_at_skin_m_per_s", (double)(s->measures.custom[0] / fmaxf(s->measures.custom[1], 1.0f)),
+                      1.0);
     scene_check_most(s, "volume_change", scene_volume_change(s), 0.03);
 }
 static void bunny_noslip_check(scene *s) {
-    scene_check_most(s, "speed_at_skin_m_per_s", (double)(s->measures.custom[0] / fmaxf(s->measures.custom[1], 1.0f)), 0.6);
+    scene_check_most(s, "speed_at_skin_m_per_s", (double)(s->measures.custom[0] / fmaxf(s->measures.custom[1], 1.0f)),
+                     0.6);
     scene_check_least(s, "touching_steps", (double)s->measures.custom[1], 1);
     scene_check_most(s, "volume_change", scene_volume_change(s), 0.03);
 }
 
-/* ---- moving_cup: water in a cup of zero thickness that is carried about ------------------------------------------------------------------ */
+/* ---- moving_cup: water in a cup of zero thickness that is carried about ------------------------------------------ */
 
 #define CUP_BOTTOM 0.20f
-#define CUP_TOP 0.27f
+#define CUP_TOP    0.27f
 #define CUP_HEIGHT 0.60f
 
 static bool cup_inside(const scene *s, vec3 p) { /* the cup starts at the origin, 0.1 m up */
@@ -387,7 +401,7 @@ static bool cup_build(scene *s) {
     s->look[0] = render_water(0.5f);
     memset(&cup, 0, sizeof cup);
     mesh_cup(&cup, CUP_BOTTOM, CUP_TOP, CUP_HEIGHT, 36);
-    if (!scene_start_fluid(s, 0.018f, 3.15f * CUP_TOP * CUP_TOP * 0.36f, &water)) return false;
+    if (!scene_start_fluid(s, 0.018f, CUP_HEIGHT, 3.15f * CUP_TOP * CUP_TOP * 0.36f, &water)) return false;
     if (!scene_floor(s, 0.0f)) return false;
     o = scene_solid(s, &cup, v3(0, 0.1f, 0), v3(0.75f, 0.86f, 0.92f), 0.0f, false);
     if (!o) return false;
@@ -414,7 +428,7 @@ static void cup_move(scene *s) {
                              v3(0, 0, (tilt_then - tilt_now) / s->dt));
 }
 
-/* Outside the wall or below the bottom, seen from the cup, without having been above the rim: a leak. custom[0]: the most. */
+/* Outside the wall or below the bottom, seen from the cup: a leak. custom[0]: the most, custom[1]: above the rim. */
 static void cup_measure(scene *s) {
     isph_view view = isph_particles(s->fluid);
     vec3 place;
@@ -425,8 +439,10 @@ static void cup_measure(scene *s) {
     for (i = 0; i < view.count; ++i) {
         vec3 p = scene_rotate(q, v3_sub(scene_position(&view, i), place));
         float r = CUP_BOTTOM + (CUP_TOP - CUP_BOTTOM) * p.y / CUP_HEIGHT;
-        if (p.y > CUP_HEIGHT) ++above;
-        else if (p.y < 0.0f || p.x * p.x + p.z * p.z > r * r) ++leaked;
+        if (p.y > CUP_HEIGHT)
+            ++above;
+        else if (p.y < 0.0f || p.x * p.x + p.z * p.z > r * r)
+            ++leaked;
     }
     if ((float)leaked > s->measures.custom[0]) s->measures.custom[0] = (float)leaked;
     if ((float)above > s->measures.custom[1]) s->measures.custom[1] = (float)above;
@@ -438,29 +454,33 @@ static void cup_check(scene *s) {
     scene_check_most(s, "volume_change", scene_volume_change(s), 0.03);
 }
 
-/* ---- the list --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the list ---------------------------------------------------------------------------------------------------- */
 
 static const scene_def scenes_fluid[] = {
-    {"dam_break", "a column collapses on a dry bed: the experiment of Martin and Moyce", 2.0f, 1.0f / 60.0f, dam_break_build, NULL,
-     dam_break_measure, dam_break_check},
+    {"dam_break", "a column collapses on a dry bed: the experiment of Martin and Moyce", 2.0f, 1.0f / 60.0f,
+     dam_break_build, NULL, dam_break_measure, dam_break_check},
     {"tank", "water at rest stays at rest", 3.0f, 1.0f / 60.0f, tank_build, NULL, NULL, tank_check},
-    {"pillar", "a column 5 m high holds its pressure and volume", 2.0f, 1.0f / 100.0f, pillar_build, NULL, NULL, pillar_check},
+    {"pillar", "a column 5 m high holds its pressure and volume", 2.0f, 1.0f / 100.0f, pillar_build, NULL, NULL,
+     pillar_check},
     {"double_dam_break", "two columns break and meet round a statue", 4.0f, 1.0f / 60.0f, double_dam_build, NULL, NULL,
      double_dam_check},
-    {"rotating_cuboid", "a basin stirred by a turning box keeps its volume", 6.0f, 1.0f / 60.0f, cuboid_build, cuboid_move, NULL,
-     cuboid_check},
-    {"collapse_recovery", "a pool recovers from a second without solver", 3.0f, 1.0f / 60.0f, collapse_build, collapse_switch,
-     collapse_measure, collapse_check},
-    {"one_cell_recovery", "all particles in one cell become a pool without exploding", 2.5f, 1.0f / 60.0f, one_cell_build, NULL,
-     one_cell_measure, one_cell_check},
+    {"rotating_cuboid", "a basin stirred by a turning box keeps its volume", 6.0f, 1.0f / 60.0f, cuboid_build,
+     cuboid_move, NULL, cuboid_check},
+    {"collapse_recovery", "a pool recovers from a second without solver", 3.0f, 1.0f / 60.0f, collapse_build,
+     collapse_switch, collapse_measure, collapse_check},
+    {"one_cell_recovery", "all particles in one cell become a pool without exploding", 2.5f, 1.0f / 60.0f,
+     one_cell_build, NULL, one_cell_measure, one_cell_check},
     {"pushout", "particles found inside a statue leave it and the water rises", 2.0f, 1.0f / 60.0f, pushout_build, NULL,
      pushout_measure, pushout_check},
-    {"two_fluids", "oil and water side by side end as layers", 5.0f, 1.0f / 60.0f, two_fluids_build, NULL, NULL, two_fluids_check},
-    {"honey", "a jet of honey, 10 Pa s, heaps up on a plate", 3.0f, 1.0f / 60.0f, honey_build, honey_pour, NULL, honey_check},
-    {"bunny_slip", "water slides over a rabbit", 2.4f, 1.0f / 60.0f, bunny_slip_build, bunny_pour, bunny_measure, bunny_slip_check},
-    {"bunny_noslip", "water clings to a rough rabbit", 2.4f, 1.0f / 60.0f, bunny_noslip_build, bunny_pour, bunny_measure,
-     bunny_noslip_check},
-    {"moving_cup", "a cup of zero thickness is swung about and does not leak", 4.0f, 1.0f / 60.0f, cup_build, cup_move, cup_measure,
-     cup_check}};
+    {"two_fluids", "oil and water side by side end as layers", 5.0f, 1.0f / 60.0f, two_fluids_build, NULL, NULL,
+     two_fluids_check},
+    {"honey", "a jet of honey, 10 Pa s, heaps up on a plate", 3.0f, 1.0f / 60.0f, honey_build, honey_pour, NULL,
+     honey_check},
+    {"bunny_slip", "water slides over a rabbit", 2.4f, 1.0f / 60.0f, bunny_slip_build, bunny_pour, bunny_measure,
+     bunny_slip_check},
+    {"bunny_noslip", "water clings to a rough rabbit", 2.4f, 1.0f / 60.0f, bunny_noslip_build, bunny_pour,
+     bunny_measure, bunny_noslip_check},
+    {"moving_cup", "a cup of zero thickness is swung about and does not leak", 4.0f, 1.0f / 60.0f, cup_build, cup_move,
+     cup_measure, cup_check}};
 
 enum { SCENES_FLUID_COUNT = sizeof scenes_fluid / sizeof scenes_fluid[0] };

@@ -29,7 +29,8 @@ static scene_object *scene_soft_body(scene *s, const ipbd_body_desc *desc, vec3 
     if (!o) return NULL;
     o->soft = body;
     scene_read_soft(s, o);
-    memcpy(o->shape.vertices, o->vertices, (size_t)o->shape.vertex_count * sizeof(vec3)); /* the rest shape, for checks */
+    memcpy(o->shape.vertices, o->vertices,
+           (size_t)o->shape.vertex_count * sizeof(vec3)); /* the rest shape, for checks */
     return o;
 }
 
@@ -82,7 +83,11 @@ static isphpbd_quat scene_quarter_turn_x(float turns) {
 }
 
 /* A cloth of about `count` vertices along its width; the arrays live only until the body is made. */
-typedef struct scene_sheet { float *positions; uint32_t *triangles; int columns, rows, triangle_count; } scene_sheet;
+typedef struct scene_sheet {
+    float *positions;
+    uint32_t *triangles;
+    int columns, rows, triangle_count;
+} scene_sheet;
 
 static bool scene_make_sheet(scene *s, scene_sheet *sheet, int columns, int rows, float width, float depth) {
     sheet->columns = (int)((float)columns * sqrtf(s->options.scale) + 0.5f);
@@ -110,7 +115,7 @@ static scene_object *scene_cloth(scene *s, scene_sheet *sheet, ipbd_body_desc *d
     return o;
 }
 
-/* ---- flag: cloth in the wind --------------------------------------------------------------------------------------------- */
+/* ---- flag: cloth in the wind ------------------------------------------------------------------------------------- */
 
 static bool flag_build(scene *s) {
     enum { MOST = 256 };
@@ -137,11 +142,11 @@ static void flag_check(scene *s) {
     ipbd_stats stats = ipbd_world_stats(s->soft);
     scene_check_most(s, "nan_vertices", scene_nan_vertices(s), 0);
     scene_check_most(s, "worst_stretch", scene_worst_stretch(&s->objects[0]), 0.08);
-    scene_check_least(s, "kinetic_energy_J", stats.kinetic_energy, 1e-4); /* it flutters */
+    scene_check_least(s, "kinetic_energy_J", stats.kinetic_energy, 1e-4);        /* it flutters */
     scene_check_least(s, "lowest_m", (double)scene_lowest(&s->objects[0]), 0.4); /* it flies */
 }
 
-/* ---- drape: a cloth falls over a ball ---------------------------------------------------------------------------------------- */
+/* ---- drape: a cloth falls over a ball ---------------------------------------------------------------------------- */
 
 static const vec3 drape_ball = {0.0f, 0.5f, 0.0f};
 #define DRAPE_RADIUS 0.4f
@@ -177,7 +182,7 @@ static void drape_check(scene *s) {
     scene_check_least(s, "highest_m", highest, (double)(drape_ball.y + DRAPE_RADIUS)); /* still on the ball */
 }
 
-/* ---- jelly: soft cubes tumble onto each other ----------------------------------------------------------------------------------- */
+/* ---- jelly: soft cubes tumble onto each other -------------------------------------------------------------------- */
 
 #define JELLY_SIDE 0.4f
 
@@ -220,7 +225,7 @@ static void jelly_check(scene *s) {
     scene_check_least(s, "lowest_m", lowest, -0.005);
 }
 
-/* ---- balloon: an air-filled skin bounces ------------------------------------------------------------------------------------------- */
+/* ---- balloon: an air-filled skin bounces ------------------------------------------------------------------------- */
 
 static bool balloon_build(scene *s) {
     mesh ball;
@@ -257,6 +262,7 @@ static const scene_def scenes_soft[] = {
     {"flag", "silk in the wind", 4.0f, 1.0f / 60.0f, flag_build, NULL, NULL, flag_check},
     {"drape", "a cloth falls over a ball and folds", 3.0f, 1.0f / 60.0f, drape_build, NULL, NULL, drape_check},
     {"jelly", "soft cubes tumble onto each other", 3.0f, 1.0f / 60.0f, jelly_build, NULL, NULL, jelly_check},
-    {"balloon", "an air-filled skin falls and bounces", 3.0f, 1.0f / 60.0f, balloon_build, NULL, balloon_measure, balloon_check}};
+    {"balloon", "an air-filled skin falls and bounces", 3.0f, 1.0f / 60.0f, balloon_build, NULL, balloon_measure,
+     balloon_check}};
 
 enum { SCENES_SOFT_COUNT = sizeof scenes_soft / sizeof scenes_soft[0] };

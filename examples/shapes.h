@@ -84,7 +84,8 @@ static void mesh_quad(mesh *m, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
 }
 
 void mesh_box(mesh *m, vec3 lo, vec3 hi) {
-    static const int corner[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
+    static const int corner[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
+                                     {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
     uint32_t v[8];
     int i;
     for (i = 0; i < 8; ++i) v[i] = mesh_vertex(m, v3(i & 1 ? hi.x : lo.x, i & 2 ? hi.y : lo.y, i & 4 ? hi.z : lo.z));
@@ -97,9 +98,12 @@ void mesh_frame(mesh *m, vec3 lo, vec3 hi, float width) {
         for (side = 0; side < 4; ++side) {
             vec3 a, b;
             bool first = (side & 1) != 0, second = (side & 2) != 0; /* which of the four parallel edges */
-            if (axis == 0) a = v3(lo.x, first ? hi.y : lo.y, second ? hi.z : lo.z), b = v3(hi.x, a.y, a.z);
-            else if (axis == 1) a = v3(first ? hi.x : lo.x, lo.y, second ? hi.z : lo.z), b = v3(a.x, hi.y, a.z);
-            else a = v3(first ? hi.x : lo.x, second ? hi.y : lo.y, lo.z), b = v3(a.x, a.y, hi.z);
+            if (axis == 0)
+                a = v3(lo.x, first ? hi.y : lo.y, second ? hi.z : lo.z), b = v3(hi.x, a.y, a.z);
+            else if (axis == 1)
+                a = v3(first ? hi.x : lo.x, lo.y, second ? hi.z : lo.z), b = v3(a.x, hi.y, a.z);
+            else
+                a = v3(first ? hi.x : lo.x, second ? hi.y : lo.y, lo.z), b = v3(a.x, a.y, hi.z);
             mesh_box(m, v3_sub(a, v3_all(0.5f * width)), v3_add(b, v3_all(0.5f * width)));
         }
     }
@@ -139,8 +143,10 @@ void mesh_sphere(mesh *m, vec3 centre, float radius, int rings) {
         float angle = 3.14159265f * (float)i / (float)rings;
         vec3 c = v3(centre.x, centre.y - radius * cosf(angle), centre.z);
         uint32_t ring = mesh_ring(m, c, radius * sinf(angle), n);
-        if (i == 1) mesh_fan(m, bottom, ring, n, false);
-        else mesh_band(m, below, ring, n);
+        if (i == 1)
+            mesh_fan(m, bottom, ring, n, false);
+        else
+            mesh_band(m, below, ring, n);
         below = ring;
     }
     mesh_fan(m, mesh_vertex(m, v3(centre.x, centre.y + radius, centre.z)), below, n, true);
@@ -151,19 +157,22 @@ void mesh_cup(mesh *m, float bottom_radius, float top_radius, float height, int 
     uint32_t centre = mesh_vertex(m, v3(0, 0, 0)), inner = 0;
     for (i = 1; i <= discs; ++i) {
         uint32_t ring = mesh_ring(m, v3(0, 0, 0), bottom_radius * (float)i / (float)discs, segments);
-        if (i == 1) mesh_fan(m, centre, ring, segments, false);
-        else mesh_band(m, inner, ring, segments);
+        if (i == 1)
+            mesh_fan(m, centre, ring, segments, false);
+        else
+            mesh_band(m, inner, ring, segments);
         inner = ring;
     }
     for (i = 1; i <= rows; ++i) {
         float share = (float)i / (float)rows;
-        uint32_t ring = mesh_ring(m, v3(0, height * share, 0), bottom_radius + (top_radius - bottom_radius) * share, segments);
+        uint32_t ring =
+            mesh_ring(m, v3(0, height * share, 0), bottom_radius + (top_radius - bottom_radius) * share, segments);
         mesh_band(m, inner, ring, segments);
         inner = ring;
     }
 }
 
-/* ---- surface nets: one vertex per cell that the surface passes, one quad per lattice edge that it cuts --------------------- */
+/* ---- surface nets: one vertex per cell that the surface passes, one quad per lattice edge that it cuts ----------- */
 
 typedef struct mesh_lattice {
     float *value; /* distance at the lattice points */
@@ -213,8 +222,10 @@ static void lattice_edge_quad(const mesh_lattice *l, mesh *m, int x, int y, int 
         c[v] -= k < 2;
         corner[k] = (uint32_t)l->vertex[lattice_at(l, c[0], c[1], c[2])];
     }
-    if (inside) mesh_quad(m, corner[0], corner[1], corner[2], corner[3]);
-    else mesh_quad(m, corner[0], corner[3], corner[2], corner[1]);
+    if (inside)
+        mesh_quad(m, corner[0], corner[1], corner[2], corner[3]);
+    else
+        mesh_quad(m, corner[0], corner[3], corner[2], corner[1]);
 }
 
 void mesh_from_distance(mesh *m, mesh_distance distance, vec3 lo, vec3 hi, int n) {
@@ -224,7 +235,8 @@ void mesh_from_distance(mesh *m, mesh_distance distance, vec3 lo, vec3 hi, int n
     vec3 size = v3_sub(hi, lo);
     l.cell = fmaxf(size.x, fmaxf(size.y, size.z)) / (float)n;
     l.lo = lo;
-    l.nx = (int)(size.x / l.cell + 0.5f) + 1, l.ny = (int)(size.y / l.cell + 0.5f) + 1, l.nz = (int)(size.z / l.cell + 0.5f) + 1;
+    l.nx = (int)(size.x / l.cell + 0.5f) + 1, l.ny = (int)(size.y / l.cell + 0.5f) + 1,
+    l.nz = (int)(size.z / l.cell + 0.5f) + 1;
     count = (size_t)l.nx * (size_t)l.ny * (size_t)l.nz;
     l.value = (float *)malloc(count * sizeof(float));
     l.vertex = (int *)malloc(count * sizeof(int));
@@ -251,29 +263,33 @@ void mesh_from_distance(mesh *m, mesh_distance distance, vec3 lo, vec3 hi, int n
     free(l.vertex);
 }
 
-/* ---- bunny: ellipsoids melted together ---------------------------------------------------------------------------------- */
+/* ---- bunny: ellipsoids melted together --------------------------------------------------------------------------- */
 
-typedef struct bunny_part { vec3 centre, radii; float lean; } bunny_part; /* lean: radians about z, then mirrored at z = 0 */
+typedef struct bunny_part {
+    vec3 centre, radii;
+    float lean;
+} bunny_part; /* lean: radians about z, then mirrored at z = 0 */
 
-static float bunny_part_distance(const bunny_part *part, vec3 p) { /* approximate: scaled by the gradient of the level */
+static float bunny_part_distance(const bunny_part *part,
+                                 vec3 p) { /* approximate: scaled by the gradient of the level */
     vec3 d = v3_sub(p, part->centre), scaled, gradient;
     float c = cosf(part->lean), s = sinf(part->lean), k;
     d = v3(c * d.x + s * d.y, c * d.y - s * d.x, d.z);
     scaled = v3(d.x / part->radii.x, d.y / part->radii.y, d.z / part->radii.z);
     gradient = v3(scaled.x / part->radii.x, scaled.y / part->radii.y, scaled.z / part->radii.z);
     k = v3_length(scaled);
-    return k < 1e-6f ? -fminf(part->radii.x, fminf(part->radii.y, part->radii.z)) : k * (k - 1.0f) / v3_length(gradient);
+    return k < 1e-6f ? -fminf(part->radii.x, fminf(part->radii.y, part->radii.z))
+                     : k * (k - 1.0f) / v3_length(gradient);
 }
 
 float bunny_distance(vec3 p) {
-    static const bunny_part parts[] = {
-        {{-0.06f, 0.26f, 0.00f}, {0.33f, 0.26f, 0.25f}, 0.25f}, /* body */
-        {{0.16f, 0.36f, 0.00f}, {0.17f, 0.23f, 0.18f}, -0.2f},  /* chest */
-        {{0.25f, 0.57f, 0.00f}, {0.19f, 0.15f, 0.15f}, -0.15f}, /* head */
-        {{0.13f, 0.80f, 0.12f}, {0.065f, 0.21f, 0.05f}, 0.40f}, /* ear */
-        {{0.25f, 0.07f, 0.12f}, {0.14f, 0.07f, 0.08f}, 0.0f},   /* front paw */
-        {{-0.08f, 0.12f, 0.20f}, {0.22f, 0.13f, 0.11f}, 0.0f},  /* hind leg */
-        {{-0.40f, 0.20f, 0.00f}, {0.10f, 0.09f, 0.09f}, 0.0f}}; /* tail */
+    static const bunny_part parts[] = {{{-0.06f, 0.26f, 0.00f}, {0.33f, 0.26f, 0.25f}, 0.25f}, /* body */
+                                       {{0.16f, 0.36f, 0.00f}, {0.17f, 0.23f, 0.18f}, -0.2f},  /* chest */
+                                       {{0.25f, 0.57f, 0.00f}, {0.19f, 0.15f, 0.15f}, -0.15f}, /* head */
+                                       {{0.13f, 0.80f, 0.12f}, {0.065f, 0.21f, 0.05f}, 0.40f}, /* ear */
+                                       {{0.25f, 0.07f, 0.12f}, {0.14f, 0.07f, 0.08f}, 0.0f},   /* front paw */
+                                       {{-0.08f, 0.12f, 0.20f}, {0.22f, 0.13f, 0.11f}, 0.0f},  /* hind leg */
+                                       {{-0.40f, 0.20f, 0.00f}, {0.10f, 0.09f, 0.09f}, 0.0f}}; /* tail */
     const float melt = 0.03f; /* m, width of the seams */
     float sum = 0.0f;
     size_t i;

@@ -1,9 +1,9 @@
 /* surface.h - a smooth surface round fluid particles, for the renderer of the examples. SPDX: MIT
 
    The particles are splatted into a grid as ellipsoids that follow the shape of their neighbourhood (after Yu and Turk,
-   "Reconstructing surfaces of particle-based fluids using anisotropic kernels", 2013), so that calm water is flat and sheets are
-   sheets; rays then look for the level 0.5 of the field. Particles near a flat wall are mirrored at it, so that the water
-   fills the tank up to the glass. Define EXAMPLES_IMPLEMENTATION in one file.
+   "Reconstructing surfaces of particle-based fluids using anisotropic kernels", 2013), so that calm water is flat and
+   sheets are sheets; rays then look for the level 0.5 of the field. Particles near a flat wall are mirrored at it, so
+   that the water fills the tank up to the glass. Define EXAMPLES_IMPLEMENTATION in one file.
 
    [particles] neighbourhoods and ellipsoids   [field] splatting   [rays] crossing the surface */
 #ifndef EXAMPLES_SURFACE_H
@@ -28,21 +28,22 @@ typedef struct surface_input {
 } surface_input;
 
 typedef struct surface {
-    vec3 lo, hi;         /* the fluid is cut off here */
-    vec3 origin;         /* position of the grid point 0 0 0 */
-    float cell;          /* m, distance of grid points */
-    int nx, ny, nz;      /* grid points per axis */
-    int bx, by, bz;      /* blocks of 4 x 4 x 4 cells per axis */
-    float *phi;          /* about 1 inside, 0 outside, 0.5 at the surface */
-    float *foam, *kind;  /* sums weighted like phi */
+    vec3 lo, hi;          /* the fluid is cut off here */
+    vec3 origin;          /* position of the grid point 0 0 0 */
+    float cell;           /* m, distance of grid points */
+    int nx, ny, nz;       /* grid points per axis */
+    int bx, by, bz;       /* blocks of 4 x 4 x 4 cells per axis */
+    float *phi;           /* about 1 inside, 0 outside, 0.5 at the surface */
+    float *foam, *kind;   /* sums weighted like phi */
     unsigned char *block; /* 0: all outside, 1: surface may pass, 2: all inside */
 } surface;
 
 bool surface_create(surface *s, const surface_input *in, const isphpbd_parallel *parallel); /* false: out of memory */
 void surface_destroy(surface *s);
 bool surface_inside(const surface *s, vec3 p);
-bool surface_cross(const surface *s, vec3 origin, vec3 direction, float t0, float t1, bool into, float *t); /* first crossing */
-vec3 surface_normal(const surface *s, vec3 p);              /* unit, outward */
+bool surface_cross(const surface *s, vec3 origin, vec3 direction, float t0, float t1, bool into,
+                   float *t);                                          /* first crossing */
+vec3 surface_normal(const surface *s, vec3 p);                         /* unit, outward */
 void surface_look(const surface *s, vec3 p, float *foam, float *kind); /* shares at a point of the surface, 0..1 */
 
 #ifdef __cplusplus
@@ -56,17 +57,18 @@ void surface_look(const surface *s, vec3 p, float *foam, float *kind); /* shares
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- [particles] ------------------------------------------------------------------------------------------------------- */
+/* ---- [particles] ------------------------------------------------------------------------------------------------- */
 
-#define SURFACE_REACH 2.5f       /* spacings: neighbourhood that shapes an ellipsoid */
+#define SURFACE_REACH 2.5f /* spacings: neighbourhood that shapes an ellipsoid */
 #define SURFACE_LEVEL 0.5f
 #define SURFACE_CELLS 12000000.0f /* most grid points: larger scenes get a coarser grid */
 
 typedef struct surface_drop {
-    vec3 position, shift;  /* shift: towards the mean of the neighbourhood */
-    float xx, xy, xz, yy, yz, zz; /* inverse of the ellipsoid's shape matrix: unit ball when multiplied by offset / radius */
-    float radius, weight;  /* m; weight such that the integral over the ellipsoid is the particle's volume */
-    vec3 extent;           /* m, half size of the bounding box */
+    vec3 position, shift; /* shift: towards the mean of the neighbourhood */
+    float xx, xy, xz, yy, yz,
+        zz;                 /* inverse of the ellipsoid's shape matrix: unit ball when multiplied by offset / radius */
+    float radius, weight;   /* m; weight such that the integral over the ellipsoid is the particle's volume */
+    vec3 extent;            /* m, half size of the bounding box */
     float foam, kind, fill; /* fill: share of the neighbourhood that holds particles, 1 inside, 0.5 at a flat surface */
 } surface_drop;
 
@@ -75,8 +77,8 @@ typedef struct surface_work {
     const surface_input *in;
     surface_drop *drops, *spare;
     int count, capacity;
-    vec3 lo;           /* of the search grid */
-    float reach;       /* m, its cell size */
+    vec3 lo;     /* of the search grid */
+    float reach; /* m, its cell size */
     int nx, ny, nz, *start;
 } surface_work;
 
@@ -93,7 +95,7 @@ static bool surface_push(surface_work *w, const surface_drop *drop) {
 
 static float *surface_component(vec3 *v, int axis) { return axis == 0 ? &v->x : axis == 1 ? &v->y : &v->z; }
 
-/* The particles inside the box, then their mirror images at the walls (an edge mirrors what a face already mirrored). */
+/* The particles inside the box, then their mirror images at the walls (an edge mirrors what a face has mirrored). */
 static bool surface_collect(surface_work *w) {
     surface_drop d;
     int i, wall, n;
@@ -124,7 +126,8 @@ static bool surface_collect(surface_work *w) {
 }
 
 static int surface_bin(const surface_work *w, vec3 p) {
-    int x = (int)((p.x - w->lo.x) / w->reach), y = (int)((p.y - w->lo.y) / w->reach), z = (int)((p.z - w->lo.z) / w->reach);
+    int x = (int)((p.x - w->lo.x) / w->reach), y = (int)((p.y - w->lo.y) / w->reach),
+        z = (int)((p.z - w->lo.z) / w->reach);
     return (z * w->ny + y) * w->nx + x;
 }
 
@@ -149,7 +152,11 @@ static bool surface_sort(surface_work *w) {
     return true;
 }
 
-typedef struct surface_sums { float w, mean_w; vec3 mean; float xx, xy, xz, yy, yz, zz; } surface_sums;
+typedef struct surface_sums {
+    float w, mean_w;
+    vec3 mean;
+    float xx, xy, xz, yy, yz, zz;
+} surface_sums;
 
 static void surface_visit(const surface_drop *other, vec3 d, float weight, bool shape, surface_sums *sums) {
     if (shape) {
@@ -168,7 +175,8 @@ static void surface_visit(const surface_drop *other, vec3 d, float weight, bool 
 static surface_sums surface_neighbours(const surface_work *w, vec3 p, bool shape) {
     surface_sums sums;
     float r2max = w->reach * w->reach;
-    int cx = (int)((p.x - w->lo.x) / w->reach), cy = (int)((p.y - w->lo.y) / w->reach), cz = (int)((p.z - w->lo.z) / w->reach);
+    int cx = (int)((p.x - w->lo.x) / w->reach), cy = (int)((p.y - w->lo.y) / w->reach),
+        cz = (int)((p.z - w->lo.z) / w->reach);
     int x0 = cx > 0 ? cx - 1 : 0, x1 = cx < w->nx - 1 ? cx + 1 : cx, y, z, j;
     memset(&sums, 0, sizeof sums);
     for (z = cz > 0 ? cz - 1 : 0; z <= cz + 1 && z < w->nz; ++z) {
@@ -177,7 +185,8 @@ static surface_sums surface_neighbours(const surface_work *w, vec3 p, bool shape
             for (j = w->start[row + x0]; j < end; ++j) {
                 vec3 d = v3_sub(w->drops[j].position, p);
                 float r2 = v3_dot(d, d);
-                if (r2 < r2max) surface_visit(&w->drops[j], d, 1.0f - r2 * sqrtf(r2) / (r2max * w->reach), shape, &sums);
+                if (r2 < r2max)
+                    surface_visit(&w->drops[j], d, 1.0f - r2 * sqrtf(r2) / (r2max * w->reach), shape, &sums);
             }
         }
     }
@@ -195,7 +204,7 @@ static void surface_shape(surface_drop *d, const surface_sums *n, float variance
     float det = xx * cx + xy * cy + xz * cz, inverse = 1.0f / det, h;
     d->xx = cx * inverse, d->xy = cy * inverse, d->xz = cz * inverse;
     d->yy = (xx * zz - xz * xz) * inverse, d->yz = (xy * xz - xx * yz) * inverse, d->zz = (xx * yy - xy * xy) * inverse;
-    h = d->radius = spacing * (1.0f + 1.0f * f_smooth(0.02f, 0.4f, d->fill));
+    h = d->radius = spacing * (1.0f + 1.15f * f_smooth(0.02f, 0.45f, d->fill));
     d->extent = v3(h * sqrtf(xx * xx + xy * xy + xz * xz), h * sqrtf(xy * xy + yy * yy + yz * yz),
                    h * sqrtf(xz * xz + yz * yz + zz * zz));
     /* 315 / (64 pi) normalises (1 - q^2)^3 over the unit ball */
@@ -241,7 +250,7 @@ static bool surface_prepare(surface_work *w, const isphpbd_parallel *parallel) {
     return true;
 }
 
-/* ---- [field] ----------------------------------------------------------------------------------------------------------- */
+/* ---- [field] ----------------------------------------------------------------------------------------------------- */
 
 enum { SURFACE_SLAB = 8 }; /* grid layers per task */
 
@@ -297,8 +306,10 @@ static unsigned char surface_classify(const surface *s, int bx, int by, int bz) 
         for (y = 4 * by; y <= 4 * by + 4; ++y) {
             for (x = 4 * bx; x <= 4 * bx + 4; ++x) {
                 bool outside_grid = x >= s->nx || y >= s->ny || z >= s->nz;
-                if (!outside_grid && s->phi[surface_at(s, x, y, z)] > SURFACE_LEVEL) any_in = true;
-                else any_out = true;
+                if (!outside_grid && s->phi[surface_at(s, x, y, z)] > SURFACE_LEVEL)
+                    any_in = true;
+                else
+                    any_out = true;
             }
         }
     }
@@ -363,7 +374,7 @@ void surface_destroy(surface *s) {
     memset(s, 0, sizeof *s);
 }
 
-/* ---- [rays] ------------------------------------------------------------------------------------------------------------ */
+/* ---- [rays] ------------------------------------------------------------------------------------------------------ */
 
 /* Trilinear value of a channel; 0 outside the grid. */
 static float surface_value(const surface *s, const float *channel, vec3 p) {
@@ -422,8 +433,10 @@ static float surface_refine(const surface *s, vec3 o, vec3 d, float a, float b, 
     int k;
     for (k = 0; k < 6; ++k) {
         float middle = 0.5f * (a + b);
-        if (surface_inside(s, v3_madd(o, d, middle)) == into) b = middle;
-        else a = middle;
+        if (surface_inside(s, v3_madd(o, d, middle)) == into)
+            b = middle;
+        else
+            a = middle;
     }
     return 0.5f * (a + b);
 }

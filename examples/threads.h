@@ -1,8 +1,8 @@
 /* threads.h - a runner for isphpbd_parallel on POSIX threads, for the examples. SPDX: MIT
 
-   Thread k of n takes the tasks k, k + n, k + 2 n ...: no queue, no contention. Workers look for work for a moment before they
-   go to sleep, because a simulation step hands out tasks many times in a millisecond. Elsewhere than on POSIX systems
-   everything runs on the calling thread. Define EXAMPLES_IMPLEMENTATION in one file. */
+   Thread k of n takes the tasks k, k + n, k + 2 n ...: no queue, no contention. Workers look for work for a moment
+   before they go to sleep, because a simulation step hands out tasks many times in a millisecond. Elsewhere than on
+   POSIX systems everything runs on the calling thread. Define EXAMPLES_IMPLEMENTATION in one file. */
 #ifndef EXAMPLES_THREADS_H
 #define EXAMPLES_THREADS_H
 
@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 typedef struct threads threads;
-threads *threads_create(int count); /* count includes the caller; NULL when out of memory */
+threads *threads_create(int count);  /* count includes the caller; NULL when out of memory */
 void threads_destroy(threads *pool); /* NULL is fine */
 isphpbd_parallel threads_runner(threads *pool);
 int threads_available(void); /* cores of this machine, at least 1 */
@@ -35,16 +35,20 @@ int threads_available(void); /* cores of this machine, at least 1 */
 
 enum { THREADS_MOST = 64, THREADS_PATIENCE = 4000 }; /* looks before a worker sleeps: some ten microseconds */
 
-typedef struct threads_worker { threads *pool; int index; pthread_t thread; } threads_worker;
+typedef struct threads_worker {
+    threads *pool;
+    int index;
+    pthread_t thread;
+} threads_worker;
 
 struct threads {
     int count; /* with the caller */
     threads_worker worker[THREADS_MOST];
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    int round;    /* counts the jobs; atomic */
-    int running;  /* workers still busy with this round; atomic */
-    bool stop;    /* guarded by round */
+    int round;   /* counts the jobs; atomic */
+    int running; /* workers still busy with this round; atomic */
+    bool stop;   /* guarded by round */
     void (*task)(void *ctx, int index);
     void *ctx;
     int task_count;
@@ -126,7 +130,9 @@ int threads_available(void) {
 
 #else
 
-struct threads { int unused; };
+struct threads {
+    int unused;
+};
 
 static void threads_run(void (*task)(void *ctx, int index), void *ctx, int task_count, void *user) {
     int i;

@@ -38,7 +38,8 @@ ISPHPBD_INLINE float f_smooth(float lo, float hi, float v) { /* 0 below lo, 1 ab
 }
 
 /* Runs the tasks through the host's threads where given, else one after the other; results never depend on which. */
-ISPHPBD_INLINE void run_tasks(const isphpbd_parallel *parallel, void (*task)(void *ctx, int index), void *ctx, int count) {
+ISPHPBD_INLINE void run_tasks(const isphpbd_parallel *parallel, void (*task)(void *ctx, int index), void *ctx,
+                              int count) {
     int i;
     if (parallel && parallel->run) {
         parallel->run(task, ctx, count, parallel->user);
