@@ -620,3 +620,4644 @@ ISPHPBD_API int ipbd_block(int nx, int ny, int nz, isphpbd_vec3 size, float *pos
 }
 #endif
 #endif /* ISPHPBD_PBD_H_INCLUDED */
+
+/* ==== implementation ================================================================================================ */
+#if defined(ISPHPBD_IMPLEMENTATION) || defined(IPBD_IMPLEMENTATION)
+#ifndef ISPHPBD_PBD_IMPLEMENTED
+#define ISPHPBD_PBD_IMPLEMENTED
+
+/* ---- common implementation, revision 1 (byte-identical in both headers, like the common block) ---------------------- */
+#ifndef ISPHPBDX_COMMON_IMPLEMENTED
+#define ISPHPBDX_COMMON_IMPLEMENTED
+
+#include <math.h>
+#include <string.h>
+#ifndef ISPHPBD_NO_STDLIB
+#include <stdlib.h>
+#endif
+#if !defined(ISPHPBD_NO_SIMD) && (defined(__SSE2__) || defined(_M_X64))
+#define ISPHPBDX_SSE2 1
+#include <emmintrin.h>
+#endif
+
+#if defined(__GNUC__)
+#define ISPHPBDX_RESTRICT __restrict__
+#elif defined(_MSC_VER)
+#define ISPHPBDX_RESTRICT __restrict
+#else
+#define ISPHPBDX_RESTRICT
+#endif
+
+/* [common-numbers] Tests by bits: they stay true under -ffast-math, where isfinite() does not. */
+ISPHPBD_INLINE bool isphpbdx_finite(float f) {
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return (bits & 0x7f800000u) != 0x7f800000u;
+}
+ISPHPBD_INLINE bool isphpbdx_finite3(isphpbd_vec3 v) {
+    return isphpbdx_finite(v.x) && isphpbdx_finite(v.y) && isphpbdx_finite(v.z);
+}
+ISPHPBD_INLINE float isphpbdx_min(float a, float b) { return a < b ? a : b; }
+ISPHPBD_INLINE float isphpbdx_max(float a, float b) { return a > b ? a : b; }
+ISPHPBD_INLINE float isphpbdx_clamp(float v, float lo, float hi) { return v < lo ? lo : v > hi ? hi : v; }
+ISPHPBD_INLINE float isphpbdx_abs(float v) { return v < 0.0f ? -v : v; }
+ISPHPBD_INLINE int isphpbdx_mini(int a, int b) { return a < b ? a : b; }
+ISPHPBD_INLINE int isphpbdx_maxi(int a, int b) { return a > b ? a : b; }
+
+/* [common-vectors] */
+ISPHPBD_INLINE isphpbd_vec3 isphpbdx_add(isphpbd_vec3 a, isphpbd_vec3 b) {
+    return isphpbd_v3(a.x + b.x, a.y + b.y, a.z + b.z);
+}
+ISPHPBD_INLINE isphpbd_vec3 isphpbdx_sub(isphpbd_vec3 a, isphpbd_vec3 b) {
+    return isphpbd_v3(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+ISPHPBD_INLINE isphpbd_vec3 isphpbdx_scale(isphpbd_vec3 a, float s) { return isphpbd_v3(a.x * s, a.y * s, a.z * s); }
+ISPHPBD_INLINE isphpbd_vec3 isphpbdx_madd(isphpbd_vec3 a, isphpbd_vec3 b, float s) {
+    return isphpbd_v3(a.x + b.x * s, a.y + b.y * s, a.z + b.z * s);
+}
+ISPHPBD_INLINE float isphpbdx_dot(isphpbd_vec3 a, isphpbd_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+ISPHPBD_INLINE isphpbd_vec3 isphpbdx_cross(isphpbd_vec3 a, isphpbd_vec3 b) {
+    return isphpbd_v3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+ISPHPBD_INLINE float isphpbdx_length(isphpbd_vec3 a) { return sqrtf(isphpbdx_dot(a, a)); }
+
+/* [common-rotation] */
+ISPHPBD_INLINE isphpbd_vec3 isphpbdx_rotate(isphpbd_quat q, isphpbd_vec3 v) {
+    isphpbd_vec3 u = isphpbd_v3(q.x, q.y, q.z);
+    isphpbd_vec3 t = isphpbdx_scale(isphpbdx_cross(u, v), 2.0f);
+    return isphpbdx_add(isphpbdx_madd(v, t, q.w), isphpbdx_cross(u, t));
+}
+ISPHPBD_INLINE isphpbd_vec3 isphpbdx_unrotate(isphpbd_quat q, isphpbd_vec3 v) {
+    q.x = -q.x, q.y = -q.y, q.z = -q.z;
+    return isphpbdx_rotate(q, v);
+}
+
+/* [common-memory] One allocation holds everything an object owns. The same layout function runs twice: with base NULL it
+   measures, with the allocation it hands out the arrays. */
+typedef struct isphpbdx_layout {
+    unsigned char *base;
+    size_t used;
+    bool overflow; /* the sum does not fit size_t: answer OUT_OF_MEMORY */
+} isphpbdx_layout;
+ISPHPBD_INLINE void *isphpbdx_take(isphpbdx_layout *layout, size_t count, size_t size) {
+    size_t start = (layout->used + 63u) & ~(size_t)63u;
+    if (start < layout->used || (size != 0 && count > ((size_t)-1 - start) / size)) {
+        layout->overflow = true;
+        return NULL;
+    }
+    layout->used = start + count * size;
+    return layout->base ? (void *)(layout->base + start) : NULL;
+}
+#ifndef ISPHPBD_NO_STDLIB
+ISPHPBD_INLINE void *isphpbdx_malloc(size_t size, size_t align, void *user) {
+    unsigned char *raw, *aligned;
+    (void)user;
+    if (size > (size_t)-1 - align - sizeof(void *)) return NULL;
+    raw = (unsigned char *)malloc(size + align + sizeof(void *));
+    if (!raw) return NULL;
+    aligned = raw + sizeof(void *);
+    aligned += (align - ((uintptr_t)aligned & (align - 1u))) & (align - 1u);
+    memcpy(aligned - sizeof(void *), &raw, sizeof(void *));
+    return aligned;
+}
+ISPHPBD_INLINE void isphpbdx_mfree(void *ptr, size_t size, void *user) {
+    void *raw;
+    (void)size, (void)user;
+    if (!ptr) return;
+    memcpy(&raw, (unsigned char *)ptr - sizeof(void *), sizeof(void *));
+    free(raw);
+}
+#endif
+/* Fills in malloc where the user gave nothing; false where only half was given or malloc is compiled out. */
+ISPHPBD_INLINE bool isphpbdx_allocator_ready(isphpbd_allocator *allocator) {
+    if (allocator->alloc && allocator->free) return true;
+    if (allocator->alloc || allocator->free) return false;
+#ifndef ISPHPBD_NO_STDLIB
+    allocator->alloc = isphpbdx_malloc;
+    allocator->free = isphpbdx_mfree;
+    return true;
+#else
+    return false;
+#endif
+}
+
+/* [common-threads] */
+ISPHPBD_INLINE void isphpbdx_run(const isphpbd_parallel *parallel, void (*task)(void *ctx, int index), void *ctx, int count) {
+    int i;
+    if (parallel->run && count > 1) {
+        parallel->run(task, ctx, count, parallel->user);
+        return;
+    }
+#if defined(_OPENMP) && !defined(ISPHPBD_NO_OPENMP)
+    if (count > 1) {
+#pragma omp parallel for schedule(static)
+        for (i = 0; i < count; ++i) task(ctx, i);
+        return;
+    }
+#endif
+    for (i = 0; i < count; ++i) task(ctx, i);
+}
+
+/* [common-hash] 64 bits over 32-bit words by value, so that the hash does not depend on byte order. */
+ISPHPBD_INLINE uint64_t isphpbdx_hash_word(uint64_t hash, uint32_t word) {
+    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ (hash >> 29);
+}
+ISPHPBD_INLINE uint64_t isphpbdx_hash_words(uint64_t hash, const void *words, size_t count) {
+    const unsigned char *bytes = (const unsigned char *)words;
+    size_t i;
+    for (i = 0; i < count; ++i) {
+        uint32_t word;
+        memcpy(&word, bytes + 4 * i, sizeof word);
+        hash = isphpbdx_hash_word(hash, word);
+    }
+    return hash;
+}
+
+ISPHPBD_INLINE void isphpbdx_log(const isphpbd_logger *logger, isphpbd_log_level level, isphpbd_result code, const char *text) {
+    if (logger->fn) logger->fn(level, code, text, logger->user);
+}
+ISPHPBD_INLINE uint64_t isphpbdx_ticks(const isphpbd_clock *clock) { return clock->fn ? clock->fn(clock->user) : 0; }
+
+/* [common-simd] Four floats at once. Every operation is correctly rounded, so the plain version has the same bits. */
+#ifdef ISPHPBDX_SSE2
+typedef __m128 isphpbdx_f4;
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_load(const float *p) { return _mm_loadu_ps(p); }
+ISPHPBD_INLINE void isphpbdx_f4_store(float *p, isphpbdx_f4 v) { _mm_storeu_ps(p, v); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_all(float s) { return _mm_set1_ps(s); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_set(float a, float b, float c, float d) { return _mm_setr_ps(a, b, c, d); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_add(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_add_ps(a, b); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sub(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_sub_ps(a, b); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_mul(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_mul_ps(a, b); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_div(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_div_ps(a, b); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sqrt(isphpbdx_f4 a) { return _mm_sqrt_ps(a); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_min(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_min_ps(a, b); } /* a < b ? a : b */
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_max(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_max_ps(a, b); } /* a > b ? a : b */
+#else
+typedef struct isphpbdx_f4 { float v[4]; } isphpbdx_f4;
+#define ISPHPBDX_F4(name, expression)                                            \
+    ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_##name(isphpbdx_f4 a, isphpbdx_f4 b) { \
+        isphpbdx_f4 r;                                                           \
+        int i;                                                                   \
+        for (i = 0; i < 4; ++i) r.v[i] = (expression);                           \
+        return r;                                                                \
+    }
+ISPHPBDX_F4(add, a.v[i] + b.v[i])
+ISPHPBDX_F4(sub, a.v[i] - b.v[i])
+ISPHPBDX_F4(mul, a.v[i] * b.v[i])
+ISPHPBDX_F4(div, a.v[i] / b.v[i])
+ISPHPBDX_F4(min, a.v[i] < b.v[i] ? a.v[i] : b.v[i])
+ISPHPBDX_F4(max, a.v[i] > b.v[i] ? a.v[i] : b.v[i])
+#undef ISPHPBDX_F4
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_set(float a, float b, float c, float d) {
+    isphpbdx_f4 r;
+    r.v[0] = a, r.v[1] = b, r.v[2] = c, r.v[3] = d;
+    return r;
+}
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_all(float s) { return isphpbdx_f4_set(s, s, s, s); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_load(const float *p) { return isphpbdx_f4_set(p[0], p[1], p[2], p[3]); }
+ISPHPBD_INLINE void isphpbdx_f4_store(float *p, isphpbdx_f4 v) { memcpy(p, v.v, sizeof v.v); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sqrt(isphpbdx_f4 a) {
+    return isphpbdx_f4_set(sqrtf(a.v[0]), sqrtf(a.v[1]), sqrtf(a.v[2]), sqrtf(a.v[3]));
+}
+#endif
+#endif /* ISPHPBDX_COMMON_IMPLEMENTED */
+/* ---- end of common implementation --------------------------------------------------------------------------------- */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define IPBDX_WORLD_COOKIE 0x49504257u
+#define IPBDX_BODY_COOKIE 0x49504242u
+#define IPBDX_COLLIDER_COOKIE 0x49504243u
+#define IPBDX_NONE 0xffffffffu
+#define IPBDX_TINY 1e-20f          /* denominators below this mean "no direction": nothing moves */
+#define IPBDX_SLAB_VERTICES 384    /* a slab's vertices (6 KB of positions) stay in the first-level cache */
+#define IPBDX_PAIR_BLOCK 256       /* soft pairs looked at by one task */
+#define IPBDX_PI 3.14159265358979f
+#define IPBDX_PUSH_SPEED 1.0f      /* m/s: how fast parts that start too near are moved apart, without adding velocity */
+#define IPBDX_STIFFNESS_PERIOD (1.0f / 60.0f) /* s: a PBD stiffness k takes the share k of an error away in this time */
+
+/* ---- [math] small numbers that C's library does not give bit-equal everywhere --------------------------------------- */
+
+static isphpbd_vec3 ipbdx_v3(const float *p) { return isphpbd_v3(p[0], p[1], p[2]); }
+static void ipbdx_put3(float *p, isphpbd_vec3 v) { p[0] = v.x, p[1] = v.y, p[2] = v.z; }
+static isphpbd_vec3 ipbdx_zero3(void) { return isphpbd_v3(0.0f, 0.0f, 0.0f); }
+static isphpbd_vec3 ipbdx_lerp3(isphpbd_vec3 a, isphpbd_vec3 b, float t) { return isphpbdx_madd(a, isphpbdx_sub(b, a), t); }
+static isphpbd_vec3 ipbdx_min3(isphpbd_vec3 a, isphpbd_vec3 b) {
+    return isphpbd_v3(isphpbdx_min(a.x, b.x), isphpbdx_min(a.y, b.y), isphpbdx_min(a.z, b.z));
+}
+static isphpbd_vec3 ipbdx_max3(isphpbd_vec3 a, isphpbd_vec3 b) {
+    return isphpbd_v3(isphpbdx_max(a.x, b.x), isphpbdx_max(a.y, b.y), isphpbdx_max(a.z, b.z));
+}
+/* a / |a|, or fallback where a has no direction. */
+static isphpbd_vec3 ipbdx_unit(isphpbd_vec3 a, isphpbd_vec3 fallback) {
+    float length = isphpbdx_length(a);
+    return length > IPBDX_TINY ? isphpbdx_scale(a, 1.0f / length) : fallback;
+}
+/* base^exponent for base in [0, 1], exponent >= 0, from square roots alone: the same bits on every machine. */
+static float ipbdx_power(float base, float exponent) {
+    double result = 1.0, root = (double)base, whole = (double)exponent;
+    int i;
+    if (exponent > 4096.0f) whole = 4096.0;
+    for (; whole >= 1.0; whole -= 1.0) result *= root;
+    for (i = 0; i < 30; ++i) {
+        root = sqrt(root);
+        whole *= 2.0;
+        if (whole >= 1.0) result *= root, whole -= 1.0;
+    }
+    return (float)result;
+}
+static isphpbd_quat ipbdx_quat_identity(void) {
+    isphpbd_quat q;
+    q.x = q.y = q.z = 0.0f, q.w = 1.0f;
+    return q;
+}
+static isphpbd_quat ipbdx_quat_unit(isphpbd_quat q) {
+    float length = sqrtf(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w), s;
+    if (!(length > IPBDX_TINY)) return ipbdx_quat_identity();
+    s = 1.0f / length;
+    q.x *= s, q.y *= s, q.z *= s, q.w *= s;
+    return q;
+}
+static isphpbd_quat ipbdx_quat_mul(isphpbd_quat a, isphpbd_quat b) {
+    isphpbd_quat q;
+    q.w = a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z;
+    q.x = a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y;
+    q.y = a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x;
+    q.z = a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w;
+    return q;
+}
+/* Along the shorter arc; normalised linear: exact at both ends, even enough between. */
+static isphpbd_quat ipbdx_quat_mix(isphpbd_quat a, isphpbd_quat b, float t) {
+    float sign = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w < 0.0f ? -1.0f : 1.0f;
+    isphpbd_quat q;
+    q.x = a.x + (b.x * sign - a.x) * t, q.y = a.y + (b.y * sign - a.y) * t;
+    q.z = a.z + (b.z * sign - a.z) * t, q.w = a.w + (b.w * sign - a.w) * t;
+    return ipbdx_quat_unit(q);
+}
+static isphpbd_vec3 ipbdx_pose_point(ipbd_pose pose, isphpbd_vec3 local) {
+    return isphpbdx_add(pose.position, isphpbdx_rotate(pose.rotation, local));
+}
+static isphpbd_vec3 ipbdx_pose_local(ipbd_pose pose, isphpbd_vec3 point) {
+    return isphpbdx_unrotate(pose.rotation, isphpbdx_sub(point, pose.position));
+}
+/* Finite and a unit rotation to 1 %; then made unit to float. */
+static bool ipbdx_pose_ready(ipbd_pose *pose) {
+    isphpbd_quat q = pose->rotation;
+    float n = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
+    if (!isphpbdx_finite3(pose->position) || !isphpbdx_finite(n) || !(n > 0.98f && n < 1.02f)) return false;
+    pose->rotation = ipbdx_quat_unit(q);
+    return true;
+}
+
+/* ---- [simd] what the kernels need beyond the common four floats ----------------------------------------------------- */
+
+#ifdef ISPHPBDX_SSE2
+static isphpbdx_f4 ipbdx_f4_select_gt(isphpbdx_f4 a, isphpbdx_f4 b, isphpbdx_f4 yes, isphpbdx_f4 no) {
+    __m128 mask = _mm_cmpgt_ps(a, b);
+    return _mm_or_ps(_mm_and_ps(mask, yes), _mm_andnot_ps(mask, no));
+}
+#else
+static isphpbdx_f4 ipbdx_f4_select_gt(isphpbdx_f4 a, isphpbdx_f4 b, isphpbdx_f4 yes, isphpbdx_f4 no) {
+    isphpbdx_f4 r;
+    int i;
+    for (i = 0; i < 4; ++i) r.v[i] = a.v[i] > b.v[i] ? yes.v[i] : no.v[i];
+    return r;
+}
+#endif
+
+#define IPBDX_ADD(a, b) isphpbdx_f4_add(a, b)
+#define IPBDX_SUB(a, b) isphpbdx_f4_sub(a, b)
+#define IPBDX_MUL(a, b) isphpbdx_f4_mul(a, b)
+#define IPBDX_ALL(s) isphpbdx_f4_all(s)
+
+typedef struct ipbdx_v4 { isphpbdx_f4 x, y, z; } ipbdx_v4;             /* four 3-vectors */
+typedef struct ipbdx_p4 { ipbdx_v4 p; isphpbdx_f4 w; } ipbdx_p4;       /* four positions with inverse masses */
+
+ISPHPBD_INLINE ipbdx_v4 ipbdx_v4_sub(ipbdx_v4 a, ipbdx_v4 b) {
+    ipbdx_v4 r;
+    r.x = IPBDX_SUB(a.x, b.x), r.y = IPBDX_SUB(a.y, b.y), r.z = IPBDX_SUB(a.z, b.z);
+    return r;
+}
+ISPHPBD_INLINE ipbdx_v4 ipbdx_v4_scale(ipbdx_v4 a, isphpbdx_f4 s) {
+    ipbdx_v4 r;
+    r.x = IPBDX_MUL(a.x, s), r.y = IPBDX_MUL(a.y, s), r.z = IPBDX_MUL(a.z, s);
+    return r;
+}
+ISPHPBD_INLINE ipbdx_v4 ipbdx_v4_madd(ipbdx_v4 a, ipbdx_v4 b, isphpbdx_f4 s) {
+    ipbdx_v4 r;
+    r.x = IPBDX_ADD(a.x, IPBDX_MUL(b.x, s)), r.y = IPBDX_ADD(a.y, IPBDX_MUL(b.y, s));
+    r.z = IPBDX_ADD(a.z, IPBDX_MUL(b.z, s));
+    return r;
+}
+ISPHPBD_INLINE isphpbdx_f4 ipbdx_v4_dot(ipbdx_v4 a, ipbdx_v4 b) {
+    return IPBDX_ADD(IPBDX_ADD(IPBDX_MUL(a.x, b.x), IPBDX_MUL(a.y, b.y)), IPBDX_MUL(a.z, b.z));
+}
+ISPHPBD_INLINE ipbdx_v4 ipbdx_v4_cross(ipbdx_v4 a, ipbdx_v4 b) {
+    ipbdx_v4 r;
+    r.x = IPBDX_SUB(IPBDX_MUL(a.y, b.z), IPBDX_MUL(a.z, b.y));
+    r.y = IPBDX_SUB(IPBDX_MUL(a.z, b.x), IPBDX_MUL(a.x, b.z));
+    r.z = IPBDX_SUB(IPBDX_MUL(a.x, b.y), IPBDX_MUL(a.y, b.x));
+    return r;
+}
+
+#ifdef ISPHPBDX_SSE2
+ISPHPBD_INLINE ipbdx_p4 ipbdx_gather(const float *positions, const uint32_t *v) {
+    __m128 r0 = _mm_load_ps(positions + 4 * (size_t)v[0]), r1 = _mm_load_ps(positions + 4 * (size_t)v[1]);
+    __m128 r2 = _mm_load_ps(positions + 4 * (size_t)v[2]), r3 = _mm_load_ps(positions + 4 * (size_t)v[3]);
+    ipbdx_p4 r;
+    _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+    r.p.x = r0, r.p.y = r1, r.p.z = r2, r.w = r3;
+    return r;
+}
+ISPHPBD_INLINE void ipbdx_scatter(float *positions, const uint32_t *v, ipbdx_p4 a) {
+    __m128 r0 = a.p.x, r1 = a.p.y, r2 = a.p.z, r3 = a.w;
+    _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+    _mm_store_ps(positions + 4 * (size_t)v[0], r0);
+    _mm_store_ps(positions + 4 * (size_t)v[1], r1);
+    _mm_store_ps(positions + 4 * (size_t)v[2], r2);
+    _mm_store_ps(positions + 4 * (size_t)v[3], r3);
+}
+#else
+ISPHPBD_INLINE ipbdx_p4 ipbdx_gather(const float *positions, const uint32_t *v) {
+    ipbdx_p4 r;
+    int i;
+    for (i = 0; i < 4; ++i) {
+        const float *p = positions + 4 * (size_t)v[i];
+        r.p.x.v[i] = p[0], r.p.y.v[i] = p[1], r.p.z.v[i] = p[2], r.w.v[i] = p[3];
+    }
+    return r;
+}
+ISPHPBD_INLINE void ipbdx_scatter(float *positions, const uint32_t *v, ipbdx_p4 a) {
+    int i;
+    for (i = 0; i < 4; ++i) {
+        float *p = positions + 4 * (size_t)v[i];
+        p[0] = a.p.x.v[i], p[1] = a.p.y.v[i], p[2] = a.p.z.v[i], p[3] = a.w.v[i];
+    }
+}
+#endif
+
+/* ---- [world] records, memory ---------------------------------------------------------------------------------------- */
+
+/* What a constraint is. The first four share one kernel and one array. */
+typedef enum ipbdx_kind {
+    IPBDX_STRETCH = 0, IPBDX_SHEAR, IPBDX_BEND, IPBDX_LINK, IPBDX_DIHEDRAL, IPBDX_ISOMETRIC, IPBDX_VOLUME, IPBDX_ELASTIC,
+    IPBDX_KINDS
+} ipbdx_kind;
+typedef enum ipbdx_store { IPBDX_EDGES = 0, IPBDX_DIHEDRALS, IPBDX_ISOMETRICS, IPBDX_VOLUMES, IPBDX_ELASTICS, IPBDX_STORES } ipbdx_store;
+
+/* Groups of four constraints that share no vertex. A colour that does not fill its last group repeats its last constraint:
+   equal lanes compute and store equal bits, so no lane needs a mask. Vertices count from the body's first. */
+typedef struct ipbdx_edges { uint32_t v[2][4]; float rest[4], alpha[4], lambda[4]; } ipbdx_edges;
+typedef struct ipbdx_quads { uint32_t v[4][4]; float rest[4], alpha[4], lambda[4]; } ipbdx_quads; /* dihedral, volume */
+typedef struct ipbdx_isometrics { uint32_t v[4][4]; float k[4][4], rest[4], alpha[4], lambda[4]; } ipbdx_isometrics;
+typedef struct ipbdx_elastics { /* inverse: of the rest edge matrix, row by row; d: deviatoric, h: hydrostatic */
+    uint32_t v[4][4];
+    float inverse[9][4], alpha_d[4], alpha_h[4], lambda_d[4], lambda_h[4];
+} ipbdx_elastics;
+
+/* A piece of a body whose constraints touch no vertex of another piece of the same phase. Groups and vertices count from
+   the body's first. */
+typedef struct ipbdx_slab {
+    int body, vertex_begin, vertex_end;
+    int group_begin[IPBDX_KINDS], group_end[IPBDX_KINDS];
+} ipbdx_slab;
+
+typedef struct ipbdx_body {
+    uint32_t generation, used; /* generation survives the body */
+    int vertex_begin, vertex_count, input_begin, input_count, triangle_begin, triangle_count;
+    int edge_begin, edge_count; /* unique edges of the surface triangles */
+    int group_begin[IPBDX_STORES], group_count[IPBDX_STORES];
+    int slab_begin, slab_interior, slab_count; /* interiors first, then the seams between them */
+    int constraint_count[IPBDX_KINDS];         /* without padding */
+    ipbd_elasticity elasticity[IPBDX_KINDS], balloon;
+    float balloon_pressure, balloon_lambda, overpressure, rest_volume, warm_start, lambda_h; /* lambda_h: h of the multipliers */
+    float tether_slack, damping, drag, wind_drag, wind_lift, gravity_scale, plastic_yield, plastic_creep, plastic_max;
+    float thickness, friction, quiet_seconds;
+    uint32_t self_collision, soft_collision, can_sleep, closed, asleep, tethers_stale, attachments;
+    uint32_t layer, mask;
+    isphpbd_vec3 low, high; /* bounds of the vertices' paths, with thickness */
+    ipbd_mesh_report report;
+} ipbdx_body;
+
+typedef struct ipbdx_collider {
+    uint32_t generation, used;
+    ipbd_shape_type type;
+    isphpbd_vec3 size;
+    int vertex_begin, vertex_count, triangle_begin, triangle_count, columns, rows;
+    float cell, friction, inverse_mass, bound; /* bound: radius about the pose, or huge */
+    float inner;                /* m: a path shorter than this cannot cross the shape unseen */
+    float touching_mass;        /* kg of the vertices that touched it in the last substep */
+    isphpbd_vec3 inverse_inertia;
+    uint32_t layer, mask, moving;
+    ipbd_pose from, to;         /* over the step */
+    ipbd_pose start, end;       /* over the substep */
+    isphpbd_vec3 yield_velocity, yield_spin, yield_offset; isphpbd_quat yield_turn; /* what the impulses of this step did to a body with mass */
+    isphpbd_vec3 linear, angular; /* impulses not yet taken */
+} ipbdx_collider;
+
+typedef struct ipbdx_collider_call { ipbd_sdf_fn sdf; void *user; } ipbdx_collider_call; /* pointers: not saved */
+
+typedef struct ipbdx_skin { uint32_t generation, used; int body, begin, count; } ipbdx_skin;
+typedef struct ipbdx_bind { uint32_t v[4]; float weight[4]; } ipbdx_bind; /* v[3] none: weight[3] is m along the normal */
+
+typedef struct ipbdx_pin { /* of every vertex; idle where the vertex is free */
+    isphpbd_vec3 from, to; /* attached: to is the point in the collider's frame */
+    uint32_t pinned;       /* 0 free, 1 pinned, else 2 + slot of the collider */
+    uint32_t anchor;       /* tether: vertex of this body, or none */
+    float reach;           /* m */
+    uint32_t surface;      /* 1: on a surface triangle or line, so it takes part in soft contacts */
+} ipbdx_pin;
+
+/* What a collider did to a vertex in this substep. */
+typedef struct ipbdx_touch { uint32_t collider; isphpbd_vec3 push; } ipbdx_touch; /* slot + 1; m * kg, on the vertex */
+
+/* Contact of four soft vertices: a point against a triangle (weights 1 -a -b -c) or an edge against an edge. */
+typedef struct ipbdx_contact {
+    uint32_t v[4];      /* of the world */
+    float weight[4];    /* sum is zero */
+    isphpbd_vec3 normal;
+    float distance, friction;
+} ipbdx_contact;
+typedef struct ipbdx_pair { uint32_t a, b; } ipbdx_pair; /* point and triangle, or two edges */
+
+typedef struct ipbdx_counts {
+    int vertices, inputs, triangles, surface_edges, slabs, groups[IPBDX_STORES];
+    int collider_vertices, collider_triangles, binds, bodies, colliders, skins; /* the last three: slots ever used */
+} ipbdx_counts;
+
+typedef struct ipbdx_partial { /* what one slab contributes to a sum over its body */
+    double mass, moment[3], momentum[3];
+    float fastest;
+    int contacts, quarantined;
+} ipbdx_partial;
+
+typedef enum ipbdx_phase { IPBDX_IDLE = 0, IPBDX_BEGUN, IPBDX_PREDICTED } ipbdx_phase;
+
+struct ipbd_world {
+    ipbd_world_desc desc;
+    ipbd_hooks hooks;
+    size_t bytes;
+    ipbdx_counts counts;
+    ipbdx_phase phase;
+    bool in_callback;
+    float dt, h;                          /* s: step and substep under way */
+    int substeps, substep, iteration;
+    uint32_t flags;
+    ipbdx_body *bodies;
+    ipbdx_collider *colliders;
+    ipbdx_collider_call *calls;
+    ipbdx_skin *skins;
+    float *positions, *starts, *velocities, *normals; /* four floats each; normals hold a third of the triangles' area */
+    isphpbd_vec3 *rests;
+    float *masses, *inverse_masses;
+    ipbdx_pin *pins;
+    ipbdx_touch *touches;                 /* two per vertex */
+    uint32_t *vertex_body, *vertex_input, *edge_body, *vertex_map, *triangles, *world_triangles, *surface_edges;
+    ipbdx_edges *edges;
+    ipbdx_quads *dihedrals, *volumes;
+    ipbdx_isometrics *isometrics;
+    ipbdx_elastics *elastics;
+    ipbdx_slab *slabs;
+    ipbdx_partial *partials;
+    int *interiors, *seams, *active_bodies; /* of bodies that are awake */
+    int interior_count, seam_count, active_count;
+    isphpbd_vec3 *collider_vertices;
+    uint32_t *collider_triangles;
+    float *collider_nodes;                /* bounds of a balanced tree over the triangles of each mesh */
+    ipbdx_bind *binds;
+    /* soft contacts: rebuilt, never saved */
+    float *triangle_nodes, *edge_nodes;   /* bounds of balanced trees over each body's triangles and surface edges */
+    ipbdx_pair *pairs;
+    int point_pair_count, pair_count;
+    ipbdx_contact *contacts;
+    int contact_count, pair_limit;
+    isphpbd_vec3 *reference;              /* positions when the pairs were found */
+    float pair_margin;
+    bool pairs_stale, soft;               /* soft: some body takes part */
+    int *block_contacts;                  /* per block of pairs */
+    struct { int collider_contacts, impacts, quarantined; uint64_t step, solve, contacts, began; } last;
+};
+
+static void ipbdx_say(const ipbd_world *world, isphpbd_result code, const char *text) {
+    isphpbdx_log(&world->desc.logger, code == ISPHPBD_OK ? ISPHPBD_LOG_WARNING : ISPHPBD_LOG_ERROR, code, text);
+}
+/* Logs and hands the result through, so that every refusal is one line. */
+static isphpbd_result ipbdx_refuse(const isphpbd_logger *logger, isphpbd_result code, const char *text) {
+    isphpbdx_log(logger, ISPHPBD_LOG_ERROR, code, text);
+    return code;
+}
+
+/* How a store's arrays are reached without a switch at every use. */
+static size_t ipbdx_store_size(int store) {
+    static const size_t sizes[IPBDX_STORES] = {sizeof(ipbdx_edges), sizeof(ipbdx_quads), sizeof(ipbdx_isometrics),
+                                               sizeof(ipbdx_quads), sizeof(ipbdx_elastics)};
+    return sizes[store];
+}
+static unsigned char *ipbdx_store_base(const ipbd_world *world, int store) {
+    switch (store) {
+        case IPBDX_EDGES: return (unsigned char *)world->edges;
+        case IPBDX_DIHEDRALS: return (unsigned char *)world->dihedrals;
+        case IPBDX_ISOMETRICS: return (unsigned char *)world->isometrics;
+        case IPBDX_VOLUMES: return (unsigned char *)world->volumes;
+        default: return (unsigned char *)world->elastics;
+    }
+}
+static int ipbdx_store_of(int kind) { return kind <= IPBDX_LINK ? IPBDX_EDGES : kind - IPBDX_DIHEDRAL + IPBDX_DIHEDRALS; }
+/* Capacity of a store in groups. */
+static int ipbdx_store_room(const ipbd_capacity *c, int store) {
+    switch (store) {
+        case IPBDX_EDGES: return c->edges / 4 + (c->edges % 4 != 0);
+        case IPBDX_DIHEDRALS: return c->dihedral_bends / 4 + (c->dihedral_bends % 4 != 0);
+        case IPBDX_ISOMETRICS: return c->isometric_bends / 4 + (c->isometric_bends % 4 != 0);
+        case IPBDX_VOLUMES: return c->volume_tetrahedra / 4 + (c->volume_tetrahedra % 4 != 0);
+        default: return c->elastic_tetrahedra / 4 + (c->elastic_tetrahedra % 4 != 0);
+    }
+}
+static int *ipbdx_store_capacity(ipbd_capacity *c, int store) {
+    switch (store) {
+        case IPBDX_EDGES: return &c->edges;
+        case IPBDX_DIHEDRALS: return &c->dihedral_bends;
+        case IPBDX_ISOMETRICS: return &c->isometric_bends;
+        case IPBDX_VOLUMES: return &c->volume_tetrahedra;
+        default: return &c->elastic_tetrahedra;
+    }
+}
+
+static void ipbdx_lay_out_bodies(ipbd_world *w, isphpbdx_layout *l) {
+    const ipbd_capacity *c = &w->desc.capacity;
+    size_t vertices = (size_t)c->vertices, triangles = (size_t)c->triangles;
+    w->positions = (float *)isphpbdx_take(l, vertices, 16);
+    w->starts = (float *)isphpbdx_take(l, vertices, 16);
+    w->velocities = (float *)isphpbdx_take(l, vertices, 16);
+    w->normals = (float *)isphpbdx_take(l, vertices, 16);
+    w->rests = (isphpbd_vec3 *)isphpbdx_take(l, vertices, sizeof *w->rests);
+    w->masses = (float *)isphpbdx_take(l, vertices, sizeof(float));
+    w->inverse_masses = (float *)isphpbdx_take(l, vertices, sizeof(float));
+    w->pins = (ipbdx_pin *)isphpbdx_take(l, vertices, sizeof *w->pins);
+    w->touches = (ipbdx_touch *)isphpbdx_take(l, vertices * 2, sizeof *w->touches);
+    w->vertex_body = (uint32_t *)isphpbdx_take(l, vertices, 4);
+    w->vertex_input = (uint32_t *)isphpbdx_take(l, vertices, 4);
+    w->edge_body = (uint32_t *)isphpbdx_take(l, triangles * 3, 4);
+    w->vertex_map = (uint32_t *)isphpbdx_take(l, (size_t)c->input_vertices, 4);
+    w->triangles = (uint32_t *)isphpbdx_take(l, triangles, 12);
+    w->world_triangles = (uint32_t *)isphpbdx_take(l, triangles, 12);
+    w->surface_edges = (uint32_t *)isphpbdx_take(l, triangles * 3, 8);
+    w->edges = (ipbdx_edges *)isphpbdx_take(l, (size_t)ipbdx_store_room(c, IPBDX_EDGES), sizeof *w->edges);
+    w->dihedrals = (ipbdx_quads *)isphpbdx_take(l, (size_t)ipbdx_store_room(c, IPBDX_DIHEDRALS), sizeof *w->dihedrals);
+    w->isometrics = (ipbdx_isometrics *)isphpbdx_take(l, (size_t)ipbdx_store_room(c, IPBDX_ISOMETRICS), sizeof *w->isometrics);
+    w->volumes = (ipbdx_quads *)isphpbdx_take(l, (size_t)ipbdx_store_room(c, IPBDX_VOLUMES), sizeof *w->volumes);
+    w->elastics = (ipbdx_elastics *)isphpbdx_take(l, (size_t)ipbdx_store_room(c, IPBDX_ELASTICS), sizeof *w->elastics);
+    w->slabs = (ipbdx_slab *)isphpbdx_take(l, (size_t)c->slabs, sizeof *w->slabs);
+    w->partials = (ipbdx_partial *)isphpbdx_take(l, (size_t)c->slabs, sizeof *w->partials);
+    w->interiors = (int *)isphpbdx_take(l, (size_t)c->slabs, sizeof(int));
+    w->seams = (int *)isphpbdx_take(l, (size_t)c->slabs, sizeof(int));
+}
+static void ipbdx_lay_out_rest(ipbd_world *w, isphpbdx_layout *l) {
+    const ipbd_capacity *c = &w->desc.capacity;
+    size_t soft = c->contacts > 0 ? 1 : 0;
+    w->bodies = (ipbdx_body *)isphpbdx_take(l, (size_t)c->bodies, sizeof *w->bodies);
+    w->active_bodies = (int *)isphpbdx_take(l, (size_t)c->bodies, sizeof(int));
+    w->colliders = (ipbdx_collider *)isphpbdx_take(l, (size_t)c->colliders, sizeof *w->colliders);
+    w->calls = (ipbdx_collider_call *)isphpbdx_take(l, (size_t)c->colliders, sizeof *w->calls);
+    w->collider_vertices = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->collider_vertices, sizeof *w->collider_vertices);
+    w->collider_triangles = (uint32_t *)isphpbdx_take(l, (size_t)c->collider_triangles, 12);
+    w->collider_nodes = (float *)isphpbdx_take(l, (size_t)c->collider_triangles, 24);
+    w->skins = (ipbdx_skin *)isphpbdx_take(l, (size_t)c->skins, sizeof *w->skins);
+    w->binds = (ipbdx_bind *)isphpbdx_take(l, (size_t)c->skin_vertices, sizeof *w->binds);
+    w->contacts = (ipbdx_contact *)isphpbdx_take(l, (size_t)c->contacts, sizeof *w->contacts);
+    w->pairs = (ipbdx_pair *)isphpbdx_take(l, (size_t)c->contacts, sizeof *w->pairs);
+    w->block_contacts = (int *)isphpbdx_take(l, (size_t)c->contacts / IPBDX_PAIR_BLOCK + 1, sizeof(int));
+    w->triangle_nodes = (float *)isphpbdx_take(l, (size_t)c->triangles * soft, 24);
+    w->edge_nodes = (float *)isphpbdx_take(l, (size_t)c->triangles * 3 * soft, 24);
+    w->reference = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->reference);
+    w->pair_limit = c->contacts;
+}
+static size_t ipbdx_lay_out(ipbd_world *world, unsigned char *base) {
+    isphpbdx_layout layout;
+    layout.base = base, layout.used = sizeof *world, layout.overflow = false;
+    ipbdx_lay_out_bodies(world, &layout);
+    ipbdx_lay_out_rest(world, &layout);
+    return layout.overflow ? 0 : layout.used;
+}
+
+ISPHPBD_API ipbd_capacity ipbd_capacity_none(void) {
+    ipbd_capacity c;
+    memset(&c, 0, sizeof c);
+    return c;
+}
+ISPHPBD_API ipbd_world_desc ipbd_world_desc_default(void) {
+    ipbd_world_desc d;
+    ipbd_capacity *c = &d.capacity;
+    memset(&d, 0, sizeof d);
+    d.gravity = isphpbd_v3(0.0f, -9.81f, 0.0f);
+    d.air_density = 1.2f;
+    d.substeps = 12, d.iterations = 1;
+    d.sleep_speed = 0.005f, d.sleep_seconds = 0.5f;
+    c->bodies = 64, c->vertices = 16384, c->input_vertices = 16384, c->triangles = 32768;
+    c->edges = 98304, c->dihedral_bends = 8192, c->isometric_bends = 49152;
+    c->volume_tetrahedra = 4096, c->elastic_tetrahedra = 32768, c->slabs = 512;
+    c->colliders = 64, c->collider_vertices = 16384, c->collider_triangles = 32768;
+    c->contacts = 16384, c->skins = 16, c->skin_vertices = 16384;
+    d.cookie = IPBDX_WORLD_COOKIE;
+    return d;
+}
+static bool ipbdx_capacity_valid(const ipbd_capacity *c) {
+    const int limit = 1 << 28; /* so that no product of a count by a small number leaves int */
+    int numbers[16], i;
+    numbers[0] = c->bodies, numbers[1] = c->vertices, numbers[2] = c->input_vertices, numbers[3] = c->triangles;
+    numbers[4] = c->edges, numbers[5] = c->dihedral_bends, numbers[6] = c->isometric_bends;
+    numbers[7] = c->volume_tetrahedra, numbers[8] = c->elastic_tetrahedra, numbers[9] = c->slabs;
+    numbers[10] = c->colliders, numbers[11] = c->collider_vertices, numbers[12] = c->collider_triangles;
+    numbers[13] = c->contacts, numbers[14] = c->skins, numbers[15] = c->skin_vertices;
+    for (i = 0; i < 16; ++i)
+        if (numbers[i] < 0 || numbers[i] > limit) return false;
+    return c->bodies <= 0xffff && c->colliders <= 0xffff && c->skins <= 0xffff; /* slots are 16 bits of a handle */
+}
+static isphpbd_result ipbdx_world_desc_check(ipbd_world_desc *d) {
+    if (d->cookie != IPBDX_WORLD_COOKIE)
+        return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "make the world desc with ipbd_world_desc_default()");
+    if (!isphpbdx_finite3(d->gravity) || !isphpbdx_finite3(d->wind) || !isphpbdx_finite(d->air_density) || d->air_density < 0.0f)
+        return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "gravity, wind or air_density is not finite or negative");
+    if (d->substeps < 1 || d->substeps > 1000 || d->iterations < 1 || d->iterations > 1000)
+        return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "substeps and iterations must be in 1..1000");
+    if (!isphpbdx_finite(d->sleep_speed) || d->sleep_speed < 0.0f || !isphpbdx_finite(d->sleep_seconds) || d->sleep_seconds < 0.0f)
+        return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "sleep_speed and sleep_seconds must be finite and >= 0");
+    if (!ipbdx_capacity_valid(&d->capacity))
+        return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "a capacity is negative or too large");
+    if (!isphpbdx_allocator_ready(&d->allocator))
+        return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "the allocator needs both alloc and free");
+    return ISPHPBD_OK;
+}
+ISPHPBD_API size_t ipbd_bytes(const ipbd_world_desc *desc) {
+    ipbd_world measured;
+    if (!desc) return 0;
+    memset(&measured, 0, sizeof measured);
+    measured.desc = *desc;
+    if (ipbdx_world_desc_check(&measured.desc) != ISPHPBD_OK) return 0;
+    return ipbdx_lay_out(&measured, NULL);
+}
+ISPHPBD_API ipbd_world *ipbd_create(const ipbd_world_desc *desc, isphpbd_result *why) {
+    ipbd_world measured, *world = NULL;
+    isphpbd_result result = ISPHPBD_BAD_ARGUMENT;
+    if (desc) {
+        memset(&measured, 0, sizeof measured);
+        measured.desc = *desc;
+        result = ipbdx_world_desc_check(&measured.desc);
+    }
+    if (result == ISPHPBD_OK) {
+        measured.bytes = ipbdx_lay_out(&measured, NULL);
+        if (measured.bytes > 0)
+            world = (ipbd_world *)measured.desc.allocator.alloc(measured.bytes, 64, measured.desc.allocator.user);
+        if (!world) result = ipbdx_refuse(&measured.desc.logger, ISPHPBD_OUT_OF_MEMORY, "no memory for the world");
+    }
+    if (world) {
+        memset(world, 0, measured.bytes);
+        *world = measured;
+        ipbdx_lay_out(world, (unsigned char *)world);
+    }
+    if (why) *why = result;
+    return world;
+}
+ISPHPBD_API void ipbd_destroy(ipbd_world *world) {
+    isphpbd_allocator allocator;
+    if (!world) return;
+    if (world->in_callback) {
+        ipbdx_say(world, ISPHPBD_LOCKED, "ipbd_destroy inside a callback of a step does nothing");
+        return;
+    }
+    allocator = world->desc.allocator;
+    allocator.free(world, world->bytes, allocator.user);
+}
+
+/* ---- [handles] slot in the low 16 bits (plus one), generation above -------------------------------------------------- */
+
+static uint32_t ipbdx_handle(uint32_t generation, int slot) { return (generation << 16) | (uint32_t)(slot + 1); }
+static int ipbdx_slot(uint32_t id) { return (int)(id & 0xffffu) - 1; }
+static ipbdx_body *ipbdx_body_of(const ipbd_world *world, ipbd_body body) {
+    int slot = ipbdx_slot(body.id);
+    if (!world || slot < 0 || slot >= world->counts.bodies) return NULL;
+    if (!world->bodies[slot].used || ipbdx_handle(world->bodies[slot].generation, slot) != body.id) return NULL;
+    return &world->bodies[slot];
+}
+static ipbdx_collider *ipbdx_collider_of(const ipbd_world *world, ipbd_collider collider) {
+    int slot = ipbdx_slot(collider.id);
+    if (!world || slot < 0 || slot >= world->counts.colliders) return NULL;
+    if (!world->colliders[slot].used || ipbdx_handle(world->colliders[slot].generation, slot) != collider.id) return NULL;
+    return &world->colliders[slot];
+}
+static ipbdx_skin *ipbdx_skin_of(const ipbd_world *world, ipbd_skin skin) {
+    int slot = ipbdx_slot(skin.id);
+    if (!world || slot < 0 || slot >= world->counts.skins) return NULL;
+    if (!world->skins[slot].used || ipbdx_handle(world->skins[slot].generation, slot) != skin.id) return NULL;
+    return &world->skins[slot];
+}
+/* OK where the world may be changed now. */
+static isphpbd_result ipbdx_open(const ipbd_world *world) {
+    if (!world) return ISPHPBD_BAD_ARGUMENT;
+    return world->phase == IPBDX_IDLE && !world->in_callback ? ISPHPBD_OK : ISPHPBD_LOCKED;
+}
+static void ipbdx_wake(ipbdx_body *body) { body->asleep = 0, body->quiet_seconds = 0.0f; }
+static uint32_t ipbdx_next_generation(uint32_t generation) { return (generation + 1u) & 0xffffu; }
+
+ISPHPBD_API isphpbd_result ipbd_set_gravity(ipbd_world *world, isphpbd_vec3 gravity) {
+    isphpbd_result open = ipbdx_open(world);
+    int i;
+    if (open != ISPHPBD_OK) return open;
+    if (!isphpbdx_finite3(gravity)) return ISPHPBD_BAD_ARGUMENT;
+    world->desc.gravity = gravity;
+    for (i = 0; i < world->counts.bodies; ++i) world->bodies[i].asleep = 0, world->bodies[i].quiet_seconds = 0.0f;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_set_wind(ipbd_world *world, isphpbd_vec3 wind) {
+    isphpbd_result open = ipbdx_open(world);
+    int i;
+    if (open != ISPHPBD_OK) return open;
+    if (!isphpbdx_finite3(wind)) return ISPHPBD_BAD_ARGUMENT;
+    world->desc.wind = wind;
+    for (i = 0; i < world->counts.bodies; ++i)
+        if (world->bodies[i].wind_drag > 0.0f || world->bodies[i].wind_lift > 0.0f) world->bodies[i].asleep = 0;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_set_budget(ipbd_world *world, int substeps, int iterations) {
+    isphpbd_result open = ipbdx_open(world);
+    if (open != ISPHPBD_OK) return open;
+    if (substeps < 1 || substeps > 1000 || iterations < 1 || iterations > 1000) return ISPHPBD_BAD_ARGUMENT;
+    world->desc.substeps = substeps, world->desc.iterations = iterations;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_set_hooks(ipbd_world *world, const ipbd_hooks *hooks) {
+    isphpbd_result open = ipbdx_open(world);
+    if (open != ISPHPBD_OK) return open;
+    memset(&world->hooks, 0, sizeof world->hooks);
+    if (hooks) world->hooks = *hooks;
+    return ISPHPBD_OK;
+}
+
+/* ---- [mesh-check] from a user's mesh to clean elements -----------------------------------------------------------------
+   A body is built in stages inside one temporary block: check, weld, orient (here), derive constraints [derive], order
+   and colour them [order]; only [commit] touches the world. A list that was ordered before can enter at [commit]. */
+
+typedef struct ipbdx_record { uint64_t key; uint32_t extra, index; } ipbdx_record; /* sorted by key, then extra */
+typedef struct ipbdx_item { uint32_t v[4]; int kind; float rest, alpha; } ipbdx_item; /* one constraint */
+
+typedef struct ipbdx_build {
+    const ipbd_body_desc *desc;
+    isphpbd_logger logger;
+    ipbd_mesh_report report;
+    int input_count, vertex_count, triangle_count, tetrahedron_count, line_count, surface_edge_count;
+    int triangle_room, record_room, item_room, item_count, slab_interior, slab_count;
+    float diagonal, weld;
+    bool closed;
+    isphpbd_vec3 *positions;       /* input order, placed by the pose */
+    uint32_t *map;                 /* input vertex to body vertex, or none */
+    uint32_t *table, table_size, *chain; /* hash of cells for welding */
+    uint32_t *triangles, *tetrahedra, *lines, *neighbours, *surface_edges, *queue;
+    ipbdx_record *records, *records_spare;
+    float *masses;
+    ipbdx_item *items;
+    uint32_t *incident_begin, *incident, *order, *level, *slab_of, *sequence, *bucket_begin;
+    uint64_t *used_colours;
+    uint8_t *colour;
+    isphpbd_vec3 *rests;           /* body order */
+    float *body_masses;
+    int lane_count;                /* entries of sequence: items, four per group, padding repeated */
+    int group_count[IPBDX_STORES], constraint_count[IPBDX_KINDS];
+    ipbdx_slab *slabs;
+} ipbdx_build;
+
+static int ipbdx_kinds_vertices(int kind) { return kind <= IPBDX_LINK ? 2 : 4; }
+
+static void ipbdx_build_lay_out(ipbdx_build *b, isphpbdx_layout *l) {
+    size_t n = (size_t)b->input_count, room = (size_t)b->triangle_room, items = (size_t)b->item_room;
+    size_t slabs = 2 * (n / (IPBDX_SLAB_VERTICES / 2) + 1);
+    b->positions = (isphpbd_vec3 *)isphpbdx_take(l, n, sizeof(isphpbd_vec3));
+    b->rests = (isphpbd_vec3 *)isphpbdx_take(l, n, sizeof(isphpbd_vec3));
+    b->map = (uint32_t *)isphpbdx_take(l, n, 4);
+    b->table = (uint32_t *)isphpbdx_take(l, b->table_size, 4);
+    b->chain = (uint32_t *)isphpbdx_take(l, n, 4);
+    b->triangles = (uint32_t *)isphpbdx_take(l, room, 12);
+    b->neighbours = (uint32_t *)isphpbdx_take(l, room, 12);
+    b->surface_edges = (uint32_t *)isphpbdx_take(l, room * 3, 8);
+    b->queue = (uint32_t *)isphpbdx_take(l, room + n, 4);
+    b->tetrahedra = (uint32_t *)isphpbdx_take(l, (size_t)b->desc->mesh.tetrahedron_count, 16);
+    b->lines = (uint32_t *)isphpbdx_take(l, (size_t)b->desc->mesh.line_count, 8);
+    b->records = (ipbdx_record *)isphpbdx_take(l, (size_t)b->record_room, sizeof(ipbdx_record));
+    b->records_spare = (ipbdx_record *)isphpbdx_take(l, (size_t)b->record_room, sizeof(ipbdx_record));
+    b->masses = (float *)isphpbdx_take(l, n, 4);
+    b->body_masses = (float *)isphpbdx_take(l, n, 4);
+    b->items = (ipbdx_item *)isphpbdx_take(l, items, sizeof(ipbdx_item));
+    b->incident_begin = (uint32_t *)isphpbdx_take(l, n + 1, 4);
+    b->incident = (uint32_t *)isphpbdx_take(l, items, 16);
+    b->order = (uint32_t *)isphpbdx_take(l, n, 4);
+    b->level = (uint32_t *)isphpbdx_take(l, n, 4);
+    b->slab_of = (uint32_t *)isphpbdx_take(l, n, 4);
+    b->sequence = (uint32_t *)isphpbdx_take(l, items, 16); /* worst case: every constraint a group of its own */
+    b->bucket_begin = (uint32_t *)isphpbdx_take(l, slabs * IPBDX_KINDS + 1, 4);
+    b->used_colours = (uint64_t *)isphpbdx_take(l, n, 8);
+    b->colour = (uint8_t *)isphpbdx_take(l, items, 1);
+    b->slabs = (ipbdx_slab *)isphpbdx_take(l, slabs, sizeof(ipbdx_slab));
+}
+
+/* Stable merge sort, bottom up; the result is in b->records. */
+static void ipbdx_sort_records(ipbdx_build *b, int count) {
+    ipbdx_record *from = b->records, *to = b->records_spare, *swap;
+    int width, i;
+    for (width = 1; width < count; width *= 2) {
+        for (i = 0; i < count; i += 2 * width) {
+            int left = i, middle = isphpbdx_mini(i + width, count), right = middle, end = isphpbdx_mini(i + 2 * width, count), k;
+            for (k = i; k < end; ++k) {
+                bool take_left = left < middle && (right >= end || from[left].key < from[right].key ||
+                                                   (from[left].key == from[right].key && from[left].extra <= from[right].extra));
+                to[k] = take_left ? from[left++] : from[right++];
+            }
+        }
+        swap = from, from = to, to = swap;
+    }
+    b->records = from, b->records_spare = to;
+}
+static uint64_t ipbdx_edge_key(uint32_t a, uint32_t b) { return a < b ? ((uint64_t)a << 32) | b : ((uint64_t)b << 32) | a; }
+
+static bool ipbdx_indices_valid(const uint32_t *indices, int count, int vertex_count) {
+    int i;
+    for (i = 0; i < count; ++i)
+        if (indices[i] >= (uint32_t)vertex_count) return false;
+    return true;
+}
+static isphpbd_vec3 ipbdx_read_point(const float *positions, size_t stride, int index) {
+    float p[3];
+    memcpy(p, (const unsigned char *)(const void *)positions + stride * (size_t)index, sizeof p);
+    return ipbdx_v3(p);
+}
+static bool ipbdx_elasticity_valid(ipbd_elasticity e) {
+    if (e.measure == IPBD_ABSENT) return true;
+    if (!isphpbdx_finite(e.value) || e.value < 0.0f) return false;
+    return e.measure == IPBD_COMPLIANCE || (e.measure == IPBD_STIFFNESS && e.value <= 1.0f);
+}
+static bool ipbdx_not_negative(float v) { return isphpbdx_finite(v) && v >= 0.0f; }
+static bool ipbdx_positive(float v) { return isphpbdx_finite(v) && v > 0.0f; }
+
+static const char *ipbdx_body_desc_fault(const ipbd_body_desc *d) {
+    if (d->cookie != IPBDX_BODY_COOKIE) return "make the body desc with ipbd_body_desc_default()";
+    if (!isphpbdx_finite(d->weld_distance)) return "weld_distance is not finite";
+    if (!ipbdx_positive(d->density) || !ipbdx_positive(d->line_density)) return "densities must be finite and > 0";
+    if (!ipbdx_elasticity_valid(d->stretch) || !ipbdx_elasticity_valid(d->shear) || !ipbdx_elasticity_valid(d->bend) ||
+        !ipbdx_elasticity_valid(d->volume) || !ipbdx_elasticity_valid(d->balloon) || !ipbdx_elasticity_valid(d->link))
+        return "a compliance must be finite and >= 0, a stiffness in [0, 1]";
+    if (!ipbdx_positive(d->young_modulus) || !ipbdx_not_negative(d->poisson_ratio) || d->poisson_ratio > 0.49f)
+        return "young_modulus must be > 0 and poisson_ratio in [0, 0.49]";
+    if (!ipbdx_positive(d->balloon_pressure) || !isphpbdx_finite(d->overpressure)) return "a pressure is out of range";
+    if (!ipbdx_not_negative(d->warm_start) || d->warm_start > 1.0f) return "warm_start must be in [0, 1]";
+    if (!ipbdx_not_negative(d->tether_slack) || !ipbdx_not_negative(d->damping) || !ipbdx_not_negative(d->drag) ||
+        !ipbdx_not_negative(d->wind_drag) || !ipbdx_not_negative(d->wind_lift) || !isphpbdx_finite(d->gravity_scale))
+        return "a damping, drag, wind, tether or gravity number is negative or not finite";
+    if (!ipbdx_not_negative(d->plastic_yield) || !ipbdx_not_negative(d->plastic_creep) || !ipbdx_not_negative(d->plastic_max))
+        return "plasticity numbers must be finite and >= 0";
+    if (!ipbdx_positive(d->thickness) || !ipbdx_not_negative(d->friction)) return "thickness must be > 0 and friction >= 0";
+    if ((unsigned)d->bend_model > IPBD_BEND_ISOMETRIC || (unsigned)d->solid_model > IPBD_SOLID_VOLUME) return "an unknown model";
+    if (!isphpbdx_finite3(d->velocity)) return "velocity is not finite";
+    return NULL;
+}
+static const char *ipbdx_mesh_fault(const ipbd_body_desc *d) {
+    const ipbd_mesh *m = &d->mesh;
+    const int limit = 1 << 24;
+    if (!m->positions || m->vertex_count <= 0) return "the mesh has no vertices";
+    if (m->stride_bytes < 12) return "mesh.stride_bytes must be at least 12";
+    if (m->triangle_count < 0 || m->tetrahedron_count < 0 || m->line_count < 0 || d->link_count < 0 || d->pinned_count < 0)
+        return "a count is negative";
+    if (m->vertex_count > limit || m->triangle_count > limit || m->tetrahedron_count > limit || m->line_count > limit ||
+        d->link_count > limit || d->pinned_count > limit)
+        return "a count is beyond 2^24";
+    if ((m->triangle_count && !m->triangles) || (m->tetrahedron_count && !m->tetrahedra) || (m->line_count && !m->lines) ||
+        (d->link_count && !d->links) || (d->pinned_count && !d->pinned))
+        return "a count is given without its array";
+    if (m->triangle_count + m->tetrahedron_count + m->line_count == 0) return "the mesh has no elements: the body is empty";
+    if (!ipbdx_indices_valid(m->triangles, 3 * m->triangle_count, m->vertex_count) ||
+        !ipbdx_indices_valid(m->tetrahedra, 4 * m->tetrahedron_count, m->vertex_count) ||
+        !ipbdx_indices_valid(m->lines, 2 * m->line_count, m->vertex_count) ||
+        !ipbdx_indices_valid(d->links, 2 * d->link_count, m->vertex_count) ||
+        !ipbdx_indices_valid(d->pinned, d->pinned_count, m->vertex_count))
+        return "a vertex index is out of range";
+    return NULL;
+}
+static isphpbd_result ipbdx_build_check(ipbdx_build *b) {
+    const ipbd_body_desc *d = b->desc;
+    ipbd_pose pose = d->pose;
+    const char *fault = ipbdx_body_desc_fault(d);
+    int i;
+    if (fault) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_DESC, fault);
+    if (!ipbdx_pose_ready(&pose)) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_DESC, "the pose is not finite or not a rotation");
+    fault = ipbdx_mesh_fault(d);
+    if (fault) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, fault);
+    for (i = 0; i < d->mesh.vertex_count; ++i)
+        if (!isphpbdx_finite3(ipbdx_read_point(d->mesh.positions, d->mesh.stride_bytes, i)))
+            return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "a vertex is not finite");
+    for (i = 0; d->masses && i < d->mesh.vertex_count; ++i)
+        if (!ipbdx_positive(d->masses[i]) || !isphpbdx_finite(1.0f / d->masses[i]))
+            return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "a mass is not finite or not > 0");
+    return ISPHPBD_OK;
+}
+static void ipbdx_build_measure(ipbdx_build *b) {
+    const ipbd_mesh *m = &b->desc->mesh;
+    int edges = 3 * m->triangle_count + 6 * m->tetrahedron_count + 2 * m->line_count;
+    b->input_count = m->vertex_count;
+    b->triangle_room = m->tetrahedron_count && !m->triangle_count ? 4 * m->tetrahedron_count : m->triangle_count;
+    b->record_room = isphpbdx_maxi(edges, 3 * b->triangle_room);
+    b->item_room = edges + 3 * m->triangle_count + m->tetrahedron_count + m->line_count + b->desc->link_count;
+    b->table_size = 16;
+    while (b->table_size < 2u * (uint32_t)b->input_count) b->table_size *= 2u;
+}
+
+/* Places the vertices and finds which of them are one: a hash of cells as wide as the weld distance, in which the 27
+   cells around a vertex are looked through. The first of several stays. */
+static uint32_t ipbdx_cell_hash(int64_t x, int64_t y, int64_t z, uint32_t size) {
+    uint64_t h = (uint64_t)x * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)y * UINT64_C(0xC2B2AE3D27D4EB4F) ^ (uint64_t)z * UINT64_C(0x165667B19E3779F9);
+    return (uint32_t)(h >> 32) & (size - 1u);
+}
+static int64_t ipbdx_cell(float v, float inverse) {
+    double cell = (double)v * (double)inverse;
+    if (!(cell > -4e18 && cell < 4e18)) return 0;
+    return (int64_t)cell - (cell < 0.0 ? 1 : 0);
+}
+static uint32_t ipbdx_find_twin(const ipbdx_build *b, isphpbd_vec3 p, float inverse) {
+    int64_t cx = ipbdx_cell(p.x, inverse), cy = ipbdx_cell(p.y, inverse), cz = ipbdx_cell(p.z, inverse);
+    uint32_t best = IPBDX_NONE, j;
+    int dx, dy, dz;
+    for (dz = -1; dz <= 1; ++dz)
+        for (dy = -1; dy <= 1; ++dy)
+            for (dx = -1; dx <= 1; ++dx)
+                for (j = b->table[ipbdx_cell_hash(cx + dx, cy + dy, cz + dz, b->table_size)]; j != IPBDX_NONE; j = b->chain[j])
+                    if (j < best && isphpbdx_length(isphpbdx_sub(b->positions[j], p)) <= b->weld) best = j;
+    return best;
+}
+static void ipbdx_place_vertices(ipbdx_build *b) {
+    const ipbd_mesh *m = &b->desc->mesh;
+    ipbd_pose pose = b->desc->pose;
+    isphpbd_vec3 low = ipbdx_zero3(), high = ipbdx_zero3();
+    int i;
+    (void)ipbdx_pose_ready(&pose);
+    for (i = 0; i < b->input_count; ++i) {
+        isphpbd_vec3 p = ipbdx_pose_point(pose, ipbdx_read_point(m->positions, m->stride_bytes, i));
+        b->positions[i] = p;
+        low = i ? ipbdx_min3(low, p) : p, high = i ? ipbdx_max3(high, p) : p;
+    }
+    b->diagonal = isphpbdx_length(isphpbdx_sub(high, low));
+    b->weld = b->desc->weld_distance < 0.0f ? 1e-5f * b->diagonal : b->desc->weld_distance;
+}
+static void ipbdx_weld(ipbdx_build *b) {
+    float inverse = b->weld > 0.0f ? 1.0f / b->weld : 0.0f;
+    int i;
+    memset(b->table, 0xff, (size_t)b->table_size * 4);
+    for (i = 0; i < b->input_count; ++i) {
+        uint32_t twin = b->weld > 0.0f ? ipbdx_find_twin(b, b->positions[i], inverse) : IPBDX_NONE, slot;
+        b->map[i] = twin == IPBDX_NONE ? (uint32_t)i : twin;
+        if (twin != IPBDX_NONE) {
+            ++b->report.welded;
+            continue;
+        }
+        slot = ipbdx_cell_hash(ipbdx_cell(b->positions[i].x, inverse), ipbdx_cell(b->positions[i].y, inverse),
+                               ipbdx_cell(b->positions[i].z, inverse), b->table_size);
+        b->chain[i] = b->table[slot], b->table[slot] = (uint32_t)i;
+    }
+}
+
+static float ipbdx_triangle_area(const isphpbd_vec3 *p, const uint32_t *t) {
+    return 0.5f * isphpbdx_length(isphpbdx_cross(isphpbdx_sub(p[t[1]], p[t[0]]), isphpbdx_sub(p[t[2]], p[t[0]])));
+}
+static float ipbdx_tetrahedron_volume(const isphpbd_vec3 *p, const uint32_t *t) {
+    isphpbd_vec3 a = p[t[0]], n = isphpbdx_cross(isphpbdx_sub(p[t[1]], a), isphpbdx_sub(p[t[2]], a));
+    return isphpbdx_dot(n, isphpbdx_sub(p[t[3]], a)) / 6.0f;
+}
+static float ipbdx_longest_edge(const isphpbd_vec3 *p, const uint32_t *v, int count) {
+    float longest = 0.0f;
+    int i, j;
+    for (i = 0; i < count; ++i)
+        for (j = 0; j < i; ++j) longest = isphpbdx_max(longest, isphpbdx_length(isphpbdx_sub(p[v[i]], p[v[j]])));
+    return longest;
+}
+/* Copies triangles over the welded vertices, without those that have no area or repeat another. */
+static void ipbdx_clean_triangles(ipbdx_build *b) {
+    const uint32_t *in = b->desc->mesh.triangles;
+    int i, k, kept = 0, count = b->desc->mesh.triangle_count;
+    for (i = 0; i < count; ++i) {
+        uint32_t t[3], low, high;
+        float longest;
+        for (k = 0; k < 3; ++k) t[k] = b->map[in[3 * i + k]];
+        longest = ipbdx_longest_edge(b->positions, t, 3);
+        if (t[0] == t[1] || t[1] == t[2] || t[2] == t[0] || !(ipbdx_triangle_area(b->positions, t) > 1e-6f * longest * longest)) {
+            ++b->report.degenerate_triangles;
+            continue;
+        }
+        low = t[0] < t[1] ? (t[0] < t[2] ? t[0] : t[2]) : (t[1] < t[2] ? t[1] : t[2]);
+        high = t[0] > t[1] ? (t[0] > t[2] ? t[0] : t[2]) : (t[1] > t[2] ? t[1] : t[2]);
+        memcpy(b->triangles + 3 * (size_t)kept, t, sizeof t);
+        b->records[kept].key = ((uint64_t)low << 32) | high;
+        b->records[kept].extra = t[0] ^ t[1] ^ t[2] ^ low ^ high;
+        b->records[kept].index = (uint32_t)kept;
+        ++kept;
+    }
+    ipbdx_sort_records(b, kept);
+    for (i = 1; i < kept; ++i) /* mark, then pack in the original order */
+        if (b->records[i].key == b->records[i - 1].key && b->records[i].extra == b->records[i - 1].extra)
+            b->triangles[3 * (size_t)b->records[i].index] = IPBDX_NONE;
+    for (i = 0, count = kept, kept = 0; i < count; ++i) {
+        if (b->triangles[3 * (size_t)i] == IPBDX_NONE) ++b->report.duplicate_triangles;
+        else memmove(b->triangles + 3 * (size_t)kept++, b->triangles + 3 * (size_t)i, 12);
+    }
+    b->triangle_count = kept;
+}
+static void ipbdx_clean_tetrahedra(ipbdx_build *b) {
+    const uint32_t *in = b->desc->mesh.tetrahedra;
+    int i, k;
+    for (i = 0; i < b->desc->mesh.tetrahedron_count; ++i) {
+        uint32_t *t = b->tetrahedra + 4 * (size_t)i, swap;
+        float volume, size;
+        for (k = 0; k < 4; ++k) t[k] = b->map[in[4 * i + k]];
+        volume = ipbdx_tetrahedron_volume(b->positions, t), size = ipbdx_longest_edge(b->positions, t, 4);
+        if (!(isphpbdx_abs(volume) > 1e-6f * size * size * size)) ++b->report.flat_tetrahedra;
+        if (volume < 0.0f) swap = t[2], t[2] = t[3], t[3] = swap, ++b->report.inverted_tetrahedra;
+    }
+    b->tetrahedron_count = b->desc->mesh.tetrahedron_count;
+}
+/* The faces that belong to one tetrahedron only, turned outward. */
+static void ipbdx_derive_surface(ipbdx_build *b) {
+    static const uint8_t faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+    int i, k, count = 4 * b->tetrahedron_count;
+    for (i = 0; i < count; ++i) {
+        const uint32_t *t = b->tetrahedra + 4 * (size_t)(i / 4);
+        uint32_t v[3], low, high;
+        for (k = 0; k < 3; ++k) v[k] = t[faces[i % 4][k]];
+        low = v[0] < v[1] ? (v[0] < v[2] ? v[0] : v[2]) : (v[1] < v[2] ? v[1] : v[2]);
+        high = v[0] > v[1] ? (v[0] > v[2] ? v[0] : v[2]) : (v[1] > v[2] ? v[1] : v[2]);
+        b->records[i].key = ((uint64_t)low << 32) | high;
+        b->records[i].extra = v[0] ^ v[1] ^ v[2] ^ low ^ high;
+        b->records[i].index = (uint32_t)i;
+    }
+    ipbdx_sort_records(b, count);
+    b->triangle_count = 0;
+    for (i = 0; i < count; ++i) {
+        const ipbdx_record *r = b->records + i;
+        bool same_before = i > 0 && r[0].key == r[-1].key && r[0].extra == r[-1].extra;
+        bool same_after = i + 1 < count && r[0].key == r[1].key && r[0].extra == r[1].extra;
+        if (same_before || same_after) continue;
+        for (k = 0; k < 3; ++k)
+            b->triangles[3 * (size_t)b->triangle_count + (size_t)k] = b->tetrahedra[4 * (size_t)(r->index / 4) + faces[r->index % 4][k]];
+        ++b->triangle_count;
+    }
+}
+/* Sorts the triangles' edges and links neighbours across each; counts non-manifold edges. index = 3 * triangle + corner,
+   the edge runs from that corner to the next. */
+static void ipbdx_link_neighbours(ipbdx_build *b) {
+    int i, count = 3 * b->triangle_count;
+    for (i = 0; i < count; ++i) {
+        const uint32_t *t = b->triangles + 3 * (size_t)(i / 3);
+        b->records[i].key = ipbdx_edge_key(t[i % 3], t[(i + 1) % 3]);
+        b->records[i].extra = 0, b->records[i].index = (uint32_t)i;
+        b->neighbours[i] = IPBDX_NONE;
+    }
+    ipbdx_sort_records(b, count);
+    b->closed = count > 0;
+    b->surface_edge_count = 0;
+    for (i = 0; i < count;) {
+        int end = i + 1;
+        while (end < count && b->records[end].key == b->records[i].key) ++end;
+        if (end - i > 2) ++b->report.non_manifold_edges;
+        if (end - i != 2) b->closed = false;
+        if (end - i == 2) {
+            b->neighbours[b->records[i].index] = b->records[i + 1].index;
+            b->neighbours[b->records[i + 1].index] = b->records[i].index;
+        }
+        b->surface_edges[2 * (size_t)b->surface_edge_count] = (uint32_t)(b->records[i].key >> 32);
+        b->surface_edges[2 * (size_t)b->surface_edge_count + 1] = (uint32_t)b->records[i].key;
+        ++b->surface_edge_count;
+        i = end;
+    }
+}
+static void ipbdx_flip(ipbdx_build *b, uint32_t triangle) {
+    uint32_t *t = b->triangles + 3 * (size_t)triangle, swap = t[1];
+    t[1] = t[2], t[2] = swap;
+}
+/* Turns every triangle to agree with its neighbours, spreading from the first of each component; a closed surface is
+   turned outward. Flips rename corners, so neighbours are linked anew afterwards. */
+static void ipbdx_orient(ipbdx_build *b) {
+    uint8_t *seen = b->colour; /* borrowed: 0 unseen, 1 as given, 2 to be flipped */
+    double volume = 0.0;
+    int i, k, head, tail;
+    memset(seen, 0, (size_t)b->triangle_count);
+    for (i = 0; i < b->triangle_count; ++i) {
+        if (seen[i]) continue;
+        seen[i] = 1, b->queue[0] = (uint32_t)i;
+        for (head = 0, tail = 1; head < tail; ++head)
+            for (k = 0; k < 3; ++k) {
+                uint32_t here = 3 * b->queue[head] + (uint32_t)k, there = b->neighbours[here], other;
+                bool agrees;
+                if (there == IPBDX_NONE || seen[other = there / 3]) continue;
+                agrees = b->triangles[here] == b->triangles[3 * other + (there % 3 + 1) % 3];
+                seen[other] = agrees == (seen[b->queue[head]] == 1) ? 1 : 2;
+                b->queue[tail++] = other;
+            }
+    }
+    for (i = 0; i < b->triangle_count; ++i)
+        if (seen[i] == 2) ipbdx_flip(b, (uint32_t)i), ++b->report.flipped_triangles;
+    for (i = 0; i < b->triangle_count; ++i) {
+        const uint32_t *t = b->triangles + 3 * (size_t)i;
+        isphpbd_vec3 o = b->positions[b->triangles[0]];
+        volume += (double)isphpbdx_dot(isphpbdx_sub(b->positions[t[0]], o), isphpbdx_cross(isphpbdx_sub(b->positions[t[1]], o),
+                                                                                          isphpbdx_sub(b->positions[t[2]], o)));
+    }
+    for (i = 0; b->closed && volume < 0.0 && i < b->triangle_count; ++i) ipbdx_flip(b, (uint32_t)i);
+    ipbdx_link_neighbours(b);
+}
+static isphpbd_result ipbdx_clean_mesh(ipbdx_build *b) {
+    int i, manifold;
+    ipbdx_place_vertices(b);
+    ipbdx_weld(b);
+    ipbdx_clean_triangles(b);
+    ipbdx_clean_tetrahedra(b);
+    if (b->tetrahedron_count && !b->desc->mesh.triangle_count) ipbdx_derive_surface(b);
+    ipbdx_link_neighbours(b);
+    manifold = b->report.non_manifold_edges;
+    if (!b->tetrahedron_count && manifold == 0) ipbdx_orient(b);
+    if (b->tetrahedron_count) b->report.non_manifold_edges = 0; /* a surface for contact only: edges may touch */
+    for (i = 0; i < b->desc->mesh.line_count; ++i) {
+        b->lines[2 * i] = b->map[b->desc->mesh.lines[2 * i]], b->lines[2 * i + 1] = b->map[b->desc->mesh.lines[2 * i + 1]];
+        if (b->lines[2 * i] == b->lines[2 * i + 1]) ++b->report.zero_edges;
+    }
+    b->line_count = b->desc->mesh.line_count;
+    if (b->report.non_manifold_edges) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "an edge belongs to more than two triangles");
+    if (b->report.flat_tetrahedra) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "a tetrahedron is flat");
+    if (b->triangle_count + b->tetrahedron_count + b->line_count == 0)
+        return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "all elements of the mesh are degenerate: the body is empty");
+    return ISPHPBD_OK;
+}
+
+/* ---- [derive] constraints from elements ---------------------------------------------------------------------------------
+   Compliances of edges follow Van Gelder 1998: a membrane of tensile stiffness E t behaves the same on every mesh if edge
+   e has stiffness E t (sum of its triangles' areas) / length^2. Solids alike, with volumes. */
+
+static float ipbdx_distance(const ipbdx_build *b, uint32_t i, uint32_t j) {
+    return isphpbdx_length(isphpbdx_sub(b->positions[i], b->positions[j]));
+}
+static float ipbdx_alpha(ipbd_elasticity e, float factor) { return e.measure == IPBD_COMPLIANCE ? e.value * factor : 0.0f; }
+static ipbdx_item *ipbdx_add_item(ipbdx_build *b, int kind, uint32_t v0, uint32_t v1, uint32_t v2, uint32_t v3) {
+    ipbdx_item *item = b->items + b->item_count++;
+    item->v[0] = v0, item->v[1] = v1, item->v[2] = v2, item->v[3] = v3;
+    item->kind = kind, item->rest = 0.0f, item->alpha = 0.0f;
+    ++b->constraint_count[kind];
+    return item;
+}
+static void ipbdx_add_distance(ipbdx_build *b, int kind, uint32_t i, uint32_t j, float alpha) {
+    ipbdx_item *item;
+    float length = ipbdx_distance(b, i, j);
+    if (i == j || !(length > 1e-7f * b->diagonal)) {
+        ++b->report.zero_edges;
+        return;
+    }
+    item = ipbdx_add_item(b, kind, i, j, i, j);
+    item->rest = length, item->alpha = alpha;
+}
+/* The diagonal of a quad: the longest edge of both triangles, with nearly right angles opposite. */
+static bool ipbdx_is_diagonal(const ipbdx_build *b, uint32_t i, uint32_t j, uint32_t opposite) {
+    isphpbd_vec3 p = isphpbdx_sub(b->positions[i], b->positions[opposite]), q = isphpbdx_sub(b->positions[j], b->positions[opposite]);
+    float product = isphpbdx_length(p) * isphpbdx_length(q);
+    return isphpbdx_abs(isphpbdx_dot(p, q)) < 0.26f * product; /* 75 to 105 degrees */
+}
+static float ipbdx_cotangent(isphpbd_vec3 a, isphpbd_vec3 c) {
+    float sine = isphpbdx_length(isphpbdx_cross(a, c));
+    return sine > IPBDX_TINY ? isphpbdx_dot(a, c) / sine : 0.0f;
+}
+/* Weights of Bergou et al. 2006 over edge (p0 p1) and the opposite corners p2, p3. */
+static void ipbdx_isometric_weights(const isphpbd_vec3 *p, float *k) {
+    isphpbd_vec3 e0 = isphpbdx_sub(p[1], p[0]), back = isphpbdx_sub(p[0], p[1]);
+    float c01 = ipbdx_cotangent(e0, isphpbdx_sub(p[2], p[0])), c02 = ipbdx_cotangent(e0, isphpbdx_sub(p[3], p[0]));
+    float c03 = ipbdx_cotangent(back, isphpbdx_sub(p[2], p[1])), c04 = ipbdx_cotangent(back, isphpbdx_sub(p[3], p[1]));
+    k[0] = c03 + c04, k[1] = c01 + c02, k[2] = -c01 - c03, k[3] = -c02 - c04;
+}
+/* Angle of y and x, within 1e-6; polynomial so that every machine agrees. */
+static float ipbdx_atan2(float y, float x) {
+    float ax = isphpbdx_abs(x), ay = isphpbdx_abs(y), big = isphpbdx_max(ax, ay), t, s, r;
+    if (!(big > IPBDX_TINY)) return 0.0f;
+    t = isphpbdx_min(ax, ay) / big, s = t * t;
+    r = ((((((-0.004054058f * s + 0.0218612288f) * s - 0.0559098861f) * s + 0.0964200441f) * s - 0.1390853351f) * s +
+          0.1994653599f) * s - 0.3332985605f) * s + 0.9999993329f;
+    r *= t;
+    if (ay > ax) r = 0.5f * IPBDX_PI - r;
+    if (x < 0.0f) r = IPBDX_PI - r;
+    return y < 0.0f ? -r : r;
+}
+static float ipbdx_dihedral_angle(const isphpbd_vec3 *p) {
+    isphpbd_vec3 e = isphpbdx_sub(p[1], p[0]);
+    isphpbd_vec3 n1 = isphpbdx_cross(isphpbdx_sub(p[2], p[0]), isphpbdx_sub(p[2], p[1]));
+    isphpbd_vec3 n2 = isphpbdx_cross(isphpbdx_sub(p[3], p[1]), isphpbdx_sub(p[3], p[0]));
+    float length = isphpbdx_length(e);
+    return ipbdx_atan2(isphpbdx_dot(isphpbdx_cross(n1, n2), e), isphpbdx_dot(n1, n2) * length);
+}
+/* area: of the two triangles at the edge. Flexural rigidity D gives an edge of length l, at angle a, the energy
+   1/2 D (3 l^2 / area) a^2. */
+static void ipbdx_add_bend(ipbdx_build *b, const uint32_t *v, float area) {
+    const ipbd_body_desc *d = b->desc;
+    isphpbd_vec3 p[4];
+    ipbdx_item *item;
+    float k[4], length = ipbdx_distance(b, v[0], v[1]), across = ipbdx_distance(b, v[2], v[3]);
+    int i;
+    if (d->bend.measure == IPBD_ABSENT || v[2] == v[3]) return;
+    for (i = 0; i < 4; ++i) p[i] = b->positions[v[i]];
+    if (d->bend_model == IPBD_BEND_DISTANCE) {
+        if (across > 1e-7f * b->diagonal) ipbdx_add_distance(b, IPBDX_BEND, v[2], v[3], ipbdx_alpha(d->bend, across * across));
+        return;
+    }
+    item = ipbdx_add_item(b, d->bend_model == IPBD_BEND_DIHEDRAL ? IPBDX_DIHEDRAL : IPBDX_ISOMETRIC, v[0], v[1], v[2], v[3]);
+    if (d->bend_model == IPBD_BEND_DIHEDRAL) {
+        item->rest = ipbdx_dihedral_angle(p);
+        item->alpha = ipbdx_alpha(d->bend, area / (3.0f * length * length));
+        return;
+    }
+    ipbdx_isometric_weights(p, k);
+    item->rest = isphpbdx_length(isphpbdx_add(isphpbdx_add(isphpbdx_scale(p[0], k[0]), isphpbdx_scale(p[1], k[1])),
+                                              isphpbdx_add(isphpbdx_scale(p[2], k[2]), isphpbdx_scale(p[3], k[3]))));
+    if (item->rest < 1e-4f * length) item->rest = 0.0f; /* flat: rounding is not a curvature */
+    item->alpha = ipbdx_alpha(d->bend, area / 3.0f);
+}
+/* records still hold the sorted edges of the triangles. */
+static void ipbdx_derive_shell(ipbdx_build *b) {
+    int i, count = 3 * b->triangle_count;
+    for (i = 0; i < count;) {
+        uint32_t first = b->records[i].index, v[4];
+        bool pair = i + 1 < count && b->records[i + 1].key == b->records[i].key, diagonal = false;
+        float area = ipbdx_triangle_area(b->positions, b->triangles + 3 * (size_t)(first / 3)), length;
+        v[0] = b->triangles[first];
+        v[1] = b->triangles[3 * (first / 3) + (first % 3 + 1) % 3];
+        v[2] = b->triangles[3 * (first / 3) + (first % 3 + 2) % 3];
+        length = ipbdx_distance(b, v[0], v[1]);
+        if (pair) {
+            uint32_t second = b->records[i + 1].index;
+            v[3] = b->triangles[3 * (second / 3) + (second % 3 + 2) % 3];
+            area += ipbdx_triangle_area(b->positions, b->triangles + 3 * (size_t)(second / 3));
+            diagonal = ipbdx_is_diagonal(b, v[0], v[1], v[2]) && ipbdx_is_diagonal(b, v[0], v[1], v[3]);
+            ipbdx_add_bend(b, v, area);
+        }
+        if ((diagonal ? b->desc->shear : b->desc->stretch).measure != IPBD_ABSENT)
+            ipbdx_add_distance(b, diagonal ? IPBDX_SHEAR : IPBDX_STRETCH, v[0], v[1],
+                               ipbdx_alpha(diagonal ? b->desc->shear : b->desc->stretch, length * length / area));
+        i += pair ? 2 : 1;
+    }
+}
+/* Lines stretch by 1 / (E area) * length; where exactly two lines meet, a distance across them resists bending. */
+static void ipbdx_derive_lines(ipbdx_build *b) {
+    int i;
+    for (i = 0; i < b->line_count; ++i) {
+        uint32_t v0 = b->lines[2 * i], v1 = b->lines[2 * i + 1];
+        if (b->desc->stretch.measure != IPBD_ABSENT)
+            ipbdx_add_distance(b, IPBDX_STRETCH, v0, v1, ipbdx_alpha(b->desc->stretch, ipbdx_distance(b, v0, v1)));
+        b->records[2 * i].key = v0, b->records[2 * i + 1].key = v1;
+        b->records[2 * i].extra = v1, b->records[2 * i + 1].extra = v0;
+    }
+    if (b->desc->bend.measure == IPBD_ABSENT) return;
+    ipbdx_sort_records(b, 2 * b->line_count);
+    for (i = 0; i + 1 < 2 * b->line_count; ++i) {
+        const ipbdx_record *r = b->records + i;
+        bool two = r[0].key == r[1].key && (i == 0 || r[-1].key != r[0].key) && (i + 2 >= 2 * b->line_count || r[2].key != r[0].key);
+        if (two && r[0].extra != r[1].extra && ipbdx_distance(b, r[0].extra, r[1].extra) > 1e-7f * b->diagonal)
+            ipbdx_add_distance(b, IPBDX_BEND, r[0].extra, r[1].extra,
+                               ipbdx_alpha(b->desc->bend, ipbdx_distance(b, r[0].extra, r[1].extra)));
+    }
+}
+static void ipbdx_derive_solid_edges(ipbdx_build *b) {
+    static const uint8_t pairs[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+    int i, count = 6 * b->tetrahedron_count;
+    for (i = 0; i < count; ++i) {
+        const uint32_t *t = b->tetrahedra + 4 * (size_t)(i / 6);
+        b->records[i].key = ipbdx_edge_key(t[pairs[i % 6][0]], t[pairs[i % 6][1]]);
+        b->records[i].extra = 0, b->records[i].index = (uint32_t)(i / 6);
+    }
+    ipbdx_sort_records(b, count);
+    for (i = 0; i < count;) {
+        uint64_t key = b->records[i].key;
+        uint32_t v0 = (uint32_t)(key >> 32), v1 = (uint32_t)key;
+        float volume = 0.0f, length = ipbdx_distance(b, v0, v1);
+        for (; i < count && b->records[i].key == key; ++i)
+            volume += ipbdx_tetrahedron_volume(b->positions, b->tetrahedra + 4 * (size_t)b->records[i].index);
+        ipbdx_add_distance(b, IPBDX_STRETCH, v0, v1, ipbdx_alpha(b->desc->stretch, length * length / volume));
+    }
+}
+static void ipbdx_derive_solid(ipbdx_build *b) {
+    bool elastic = b->desc->solid_model == IPBD_SOLID_ELASTIC;
+    int i;
+    if (!elastic && b->desc->stretch.measure != IPBD_ABSENT) ipbdx_derive_solid_edges(b);
+    for (i = 0; i < b->tetrahedron_count; ++i) {
+        const uint32_t *t = b->tetrahedra + 4 * (size_t)i;
+        ipbdx_item *item;
+        if (!elastic && b->desc->volume.measure == IPBD_ABSENT) continue;
+        item = ipbdx_add_item(b, elastic ? IPBDX_ELASTIC : IPBDX_VOLUME, t[0], t[1], t[2], t[3]);
+        item->rest = ipbdx_tetrahedron_volume(b->positions, t);
+        item->alpha = elastic ? 0.0f : ipbdx_alpha(b->desc->volume, item->rest);
+    }
+}
+static void ipbdx_spread_mass(ipbdx_build *b, const uint32_t *v, int count, float mass) {
+    int i;
+    for (i = 0; i < count; ++i) b->masses[v[i]] += mass / (float)count;
+}
+/* Masses from densities, or the user's; also tells which vertices are used at all. */
+static isphpbd_result ipbdx_derive_masses(ipbdx_build *b) {
+    const ipbd_body_desc *d = b->desc;
+    int i;
+    memset(b->masses, 0, (size_t)b->input_count * 4);
+    for (i = 0; i < b->triangle_count && !b->tetrahedron_count; ++i)
+        ipbdx_spread_mass(b, b->triangles + 3 * (size_t)i, 3, d->density * ipbdx_triangle_area(b->positions, b->triangles + 3 * (size_t)i));
+    for (i = 0; i < b->tetrahedron_count; ++i)
+        ipbdx_spread_mass(b, b->tetrahedra + 4 * (size_t)i, 4,
+                          d->density * ipbdx_tetrahedron_volume(b->positions, b->tetrahedra + 4 * (size_t)i));
+    for (i = 0; i < b->line_count; ++i)
+        ipbdx_spread_mass(b, b->lines + 2 * (size_t)i, 2, d->line_density * ipbdx_distance(b, b->lines[2 * i], b->lines[2 * i + 1]));
+    for (i = 0; i < b->input_count && d->masses; ++i)
+        if (b->map[i] == (uint32_t)i && b->masses[i] > 0.0f) b->masses[i] = d->masses[i];
+    for (i = 0; i < b->input_count && d->masses; ++i)
+        if (b->map[i] != (uint32_t)i && b->masses[b->map[i]] > 0.0f) b->masses[b->map[i]] += d->masses[i];
+    for (i = 0; i < b->input_count; ++i)
+        if (!isphpbdx_finite(b->masses[i]) || (b->masses[i] > 0.0f && !isphpbdx_finite(1.0f / b->masses[i])))
+            return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "a vertex's mass is out of the range of float");
+    return ISPHPBD_OK;
+}
+static isphpbd_result ipbdx_derive(ipbdx_build *b) {
+    const ipbd_body_desc *d = b->desc;
+    isphpbd_result result = ipbdx_derive_masses(b);
+    int i;
+    if (result != ISPHPBD_OK) return result;
+    if (!b->tetrahedron_count) ipbdx_derive_shell(b);
+    ipbdx_derive_lines(b);
+    ipbdx_derive_solid(b);
+    for (i = 0; i < d->link_count && d->link.measure != IPBD_ABSENT; ++i) {
+        uint32_t v0 = b->map[d->links[2 * i]], v1 = b->map[d->links[2 * i + 1]];
+        if (!(b->masses[v0] > 0.0f) || !(b->masses[v1] > 0.0f))
+            return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "a link uses a vertex that no element uses");
+        ipbdx_add_distance(b, IPBDX_LINK, v0, v1, ipbdx_alpha(d->link, 1.0f));
+    }
+    for (i = 0; i < d->pinned_count; ++i)
+        if (!(b->masses[b->map[d->pinned[i]]] > 0.0f))
+            return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "a pinned vertex belongs to no element");
+    if (b->report.zero_edges) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "an edge has no length");
+    return ISPHPBD_OK;
+}
+
+/* ---- [order] who is solved when -----------------------------------------------------------------------------------------
+   Vertices are numbered breadth-first over the constraints, so every constraint lies within two neighbouring levels. Slabs
+   of at least two levels can then be solved independently, and so can the seams between them, each of which touches only
+   the last level of one slab and the first of the next: two parallel phases hold every constraint, without a remainder.
+   Inside a slab constraints are coloured greedily and packed four by four. In: items. Out: order, slabs, sequence. Linear. */
+
+/* Lists the constraints of every vertex. */
+static void ipbdx_list_incidents(ipbdx_build *b) {
+    int i, k;
+    memset(b->incident_begin, 0, ((size_t)b->input_count + 1) * 4);
+    for (i = 0; i < b->item_count; ++i)
+        for (k = 0; k < ipbdx_kinds_vertices(b->items[i].kind); ++k) ++b->incident_begin[b->items[i].v[k] + 1];
+    for (i = 0; i < b->input_count; ++i) b->incident_begin[i + 1] += b->incident_begin[i];
+    for (i = b->item_count - 1; i >= 0; --i) /* backward: lists stay in rising order and begin[] ends where it should */
+        for (k = 0; k < ipbdx_kinds_vertices(b->items[i].kind); ++k) {
+            uint32_t v = b->items[i].v[k];
+            b->incident[--b->incident_begin[v + 1]] = (uint32_t)i;
+        }
+    for (i = 0; i < b->input_count; ++i) b->incident_begin[i] = b->incident_begin[i + 1];
+    b->incident_begin[b->input_count] = 0;
+    for (i = 0; i < b->item_count; ++i) b->incident_begin[b->input_count] += (uint32_t)ipbdx_kinds_vertices(b->items[i].kind);
+}
+/* Appends the component of start to order from position `begin`, levels from base; answers the end. */
+static int ipbdx_breadth_first(ipbdx_build *b, uint32_t start, int begin, uint32_t base) {
+    int head, tail = begin, k;
+    uint32_t i;
+    b->level[start] = base, b->order[tail++] = start;
+    for (head = begin; head < tail; ++head) {
+        uint32_t v = b->order[head];
+        for (i = b->incident_begin[v]; i < b->incident_begin[v + 1]; ++i) {
+            const ipbdx_item *item = b->items + b->incident[i];
+            for (k = 0; k < ipbdx_kinds_vertices(item->kind); ++k) {
+                if (b->level[item->v[k]] != IPBDX_NONE) continue;
+                b->level[item->v[k]] = b->level[v] + 1;
+                b->order[tail++] = item->v[k];
+            }
+        }
+    }
+    return tail;
+}
+static void ipbdx_order_vertices(ipbdx_build *b) {
+    uint32_t base = 0;
+    int i, k, count = 0, end;
+    memset(b->level, 0xff, (size_t)b->input_count * 4);
+    for (i = 0; i < b->input_count; ++i) {
+        if (b->map[i] != (uint32_t)i || !(b->masses[i] > 0.0f) || b->level[i] != IPBDX_NONE) continue;
+        end = ipbdx_breadth_first(b, (uint32_t)i, count, base); /* its last vertex is at an end of the body: */
+        for (k = count; k < end; ++k) b->level[b->order[k]] = IPBDX_NONE;
+        count = ipbdx_breadth_first(b, b->order[end - 1], count, base); /* thin levels, so short seams */
+        base = b->level[b->order[count - 1]] + 1;
+    }
+    b->vertex_count = count;
+}
+/* Cuts the order into slabs, and gives every vertex its slab and its new number. */
+static void ipbdx_cut_slabs(ipbdx_build *b) {
+    int i, begin = 0, slabs = 0;
+    memset(b->slabs, 0, sizeof *b->slabs);
+    for (i = 1; i <= b->vertex_count; ++i) {
+        uint32_t first = b->level[b->order[begin]], before = b->level[b->order[i - 1]];
+        bool new_level = i < b->vertex_count && b->level[b->order[i]] != before;
+        if (new_level && i - begin >= IPBDX_SLAB_VERTICES && before > first) {
+            b->slabs[slabs].vertex_begin = begin, b->slabs[slabs++].vertex_end = i;
+            begin = i;
+        }
+    }
+    if (slabs > 0 && b->vertex_count - begin < IPBDX_SLAB_VERTICES / 2) begin = b->slabs[--slabs].vertex_begin;
+    b->slabs[slabs].vertex_begin = begin, b->slabs[slabs++].vertex_end = b->vertex_count;
+    b->slab_interior = slabs, b->slab_count = 2 * slabs - 1;
+    for (i = slabs; i < b->slab_count; ++i) b->slabs[i].vertex_begin = b->slabs[i].vertex_end = 0;
+    for (i = 0, slabs = 0; i < b->vertex_count; ++i) {
+        if (i >= b->slabs[slabs].vertex_end) ++slabs;
+        b->slab_of[b->order[i]] = (uint32_t)slabs;
+        b->level[b->order[i]] = (uint32_t)i; /* levels are done with: from here on the new number */
+        b->rests[i] = b->positions[b->order[i]], b->body_masses[i] = b->masses[b->order[i]];
+    }
+}
+static uint32_t ipbdx_bucket(const ipbdx_build *b, const ipbdx_item *item) {
+    uint32_t low = IPBDX_NONE, high = 0;
+    int k;
+    for (k = 0; k < ipbdx_kinds_vertices(item->kind); ++k) {
+        uint32_t slab = b->slab_of[item->v[k]];
+        low = slab < low ? slab : low, high = slab > high ? slab : high;
+    }
+    return (low == high ? low : (uint32_t)b->slab_interior + low) * IPBDX_KINDS + (uint32_t)item->kind;
+}
+/* Sorts items by slab and kind into incident[] (its lists are done with), stable. */
+static void ipbdx_fill_buckets(ipbdx_build *b) {
+    int i, buckets = b->slab_count * IPBDX_KINDS;
+    memset(b->bucket_begin, 0, ((size_t)buckets + 1) * 4);
+    for (i = 0; i < b->item_count; ++i) ++b->bucket_begin[ipbdx_bucket(b, b->items + i) + 1];
+    for (i = 0; i < buckets; ++i) b->bucket_begin[i + 1] += b->bucket_begin[i];
+    for (i = 0; i < b->item_count; ++i) b->incident[b->bucket_begin[ipbdx_bucket(b, b->items + i)]++] = (uint32_t)i;
+    for (i = buckets; i > 0; --i) b->bucket_begin[i] = b->bucket_begin[i - 1];
+    b->bucket_begin[0] = 0;
+}
+/* Lowest free colour for each item of a bucket; 64 means: alone. Answers the number of colours below 64. */
+static int ipbdx_colour_bucket(ipbdx_build *b, uint32_t begin, uint32_t end) {
+    uint32_t i;
+    int k, colours = 0;
+    for (i = begin; i < end; ++i) {
+        const ipbdx_item *item = b->items + b->incident[i];
+        uint64_t used = 0;
+        int colour = 0;
+        for (k = 0; k < ipbdx_kinds_vertices(item->kind); ++k) used |= b->used_colours[item->v[k]];
+        while (colour < 64 && (used >> colour & 1u)) ++colour;
+        b->colour[b->incident[i]] = (uint8_t)colour;
+        if (colour < 64)
+            for (k = 0; k < ipbdx_kinds_vertices(item->kind); ++k) b->used_colours[item->v[k]] |= UINT64_C(1) << colour;
+        if (colour < 64 && colour >= colours) colours = colour + 1;
+    }
+    for (i = begin; i < end; ++i)
+        for (k = 0; k < 4; ++k) b->used_colours[b->items[b->incident[i]].v[k]] = 0;
+    return colours;
+}
+static void ipbdx_pad_group(ipbdx_build *b) {
+    for (; b->lane_count % 4; ++b->lane_count) b->sequence[b->lane_count] = b->sequence[b->lane_count - 1];
+}
+static void ipbdx_pack_bucket(ipbdx_build *b, uint32_t begin, uint32_t end) {
+    int colour, colours = ipbdx_colour_bucket(b, begin, end);
+    uint32_t i;
+    for (colour = 0; colour < colours; ++colour) {
+        for (i = begin; i < end; ++i)
+            if (b->colour[b->incident[i]] == colour) b->sequence[b->lane_count++] = b->incident[i];
+        ipbdx_pad_group(b);
+    }
+    for (i = begin; i < end; ++i)
+        if (b->colour[b->incident[i]] == 64) {
+            b->sequence[b->lane_count++] = b->incident[i];
+            ipbdx_pad_group(b);
+        }
+}
+/* Kind after kind, slab after slab: groups of a store lie in one run per slab. */
+static void ipbdx_order(ipbdx_build *b) {
+    int kind, slab, i, k;
+    ipbdx_list_incidents(b);
+    ipbdx_order_vertices(b);
+    ipbdx_cut_slabs(b);
+    ipbdx_fill_buckets(b);
+    memset(b->used_colours, 0, (size_t)b->input_count * 8);
+    for (slab = 0; slab < b->slab_count; ++slab)
+        for (kind = 0; kind < IPBDX_KINDS; ++kind) {
+            uint32_t bucket = (uint32_t)(slab * IPBDX_KINDS + kind);
+            int store = ipbdx_store_of(kind), before = b->lane_count;
+            ipbdx_pack_bucket(b, b->bucket_begin[bucket], b->bucket_begin[bucket + 1]);
+            b->slabs[slab].group_begin[kind] = b->group_count[store];
+            b->group_count[store] += (b->lane_count - before) / 4;
+            b->slabs[slab].group_end[kind] = b->group_count[store];
+        }
+    for (i = 0; i < b->item_count; ++i)
+        for (k = 0; k < 4; ++k) b->items[i].v[k] = b->level[b->items[i].v[k]];
+    for (i = 0; i < 3 * b->triangle_count; ++i) b->triangles[i] = b->level[b->triangles[i]];
+    for (i = 0; i < 2 * b->surface_edge_count; ++i) b->surface_edges[i] = b->level[b->surface_edges[i]];
+    for (i = 0; i < b->input_count; ++i) { /* first the welded ones, whose targets are input vertices */
+        uint32_t to = b->map[i];
+        b->chain[i] = b->masses[to] > 0.0f ? b->level[to] : IPBD_NO_VERTEX;
+        if (!(b->masses[to] > 0.0f)) ++b->report.unused;
+    }
+    memcpy(b->map, b->chain, (size_t)b->input_count * 4);
+}
+
+/* Everything up to [commit] in one temporary block, which the caller frees with ipbdx_build_free. */
+static isphpbd_result ipbdx_build_run(ipbdx_build *b, const isphpbd_allocator *allocator, void **block, size_t *bytes) {
+    isphpbdx_layout layout;
+    isphpbd_result result = ipbdx_build_check(b);
+    *block = NULL;
+    if (result != ISPHPBD_OK) return result;
+    ipbdx_build_measure(b);
+    memset(&layout, 0, sizeof layout);
+    ipbdx_build_lay_out(b, &layout);
+    *bytes = layout.used;
+    if (!layout.overflow) *block = allocator->alloc(*bytes, 64, allocator->user);
+    if (!*block) return ipbdx_refuse(&b->logger, ISPHPBD_OUT_OF_MEMORY, "no temporary memory to build a body");
+    memset(&layout, 0, sizeof layout);
+    layout.base = (unsigned char *)*block;
+    ipbdx_build_lay_out(b, &layout);
+    result = ipbdx_clean_mesh(b);
+    if (result == ISPHPBD_OK) result = ipbdx_derive(b);
+    if (result == ISPHPBD_OK) ipbdx_order(b);
+    return result;
+}
+static void ipbdx_build_free(const isphpbd_allocator *allocator, void *block, size_t bytes) {
+    if (block) allocator->free(block, bytes, allocator->user);
+}
+static isphpbd_result ipbdx_outside_allocator(const isphpbd_allocator *given, isphpbd_allocator *used) {
+    memset(used, 0, sizeof *used);
+    if (given) *used = *given;
+    return isphpbdx_allocator_ready(used) ? ISPHPBD_OK : ISPHPBD_BAD_ARGUMENT;
+}
+ISPHPBD_API isphpbd_result ipbd_mesh_check(const ipbd_body_desc *desc, const isphpbd_allocator *allocator, ipbd_mesh_report *report) {
+    ipbdx_build build;
+    isphpbd_allocator used;
+    isphpbd_result result;
+    void *block = NULL;
+    size_t bytes = 0;
+    if (!desc || !report || ipbdx_outside_allocator(allocator, &used) != ISPHPBD_OK) return ISPHPBD_BAD_ARGUMENT;
+    memset(&build, 0, sizeof build);
+    build.desc = desc;
+    result = ipbdx_build_run(&build, &used, &block, &bytes);
+    *report = build.report;
+    ipbdx_build_free(&used, block, bytes);
+    return result;
+}
+ISPHPBD_API isphpbd_result ipbd_capacity_add(ipbd_capacity *capacity, const ipbd_body_desc *desc, const isphpbd_allocator *allocator) {
+    ipbdx_build build;
+    isphpbd_allocator used;
+    isphpbd_result result;
+    void *block = NULL;
+    size_t bytes = 0;
+    int i;
+    if (!capacity || !desc || ipbdx_outside_allocator(allocator, &used) != ISPHPBD_OK) return ISPHPBD_BAD_ARGUMENT;
+    memset(&build, 0, sizeof build);
+    build.desc = desc;
+    result = ipbdx_build_run(&build, &used, &block, &bytes);
+    if (result == ISPHPBD_OK) {
+        capacity->bodies += 1;
+        capacity->vertices += build.vertex_count, capacity->input_vertices += build.input_count;
+        capacity->triangles += build.triangle_count, capacity->slabs += build.slab_count;
+        for (i = 0; i < IPBDX_STORES; ++i) *ipbdx_store_capacity(capacity, i) += 4 * build.group_count[i];
+    }
+    ipbdx_build_free(&used, block, bytes);
+    return result;
+}
+
+/* ---- balanced trees over triangles or edges: [commit] builds them for bodies, [colliders] for meshes ------------------
+   The items are sorted once so that halving the run halves space; node 0 covers all, the children of node i are 2i+1 and
+   2i+2 and cover the halves of its run, down to runs of at most four. Only bounds are stored: six floats a node, fewer
+   nodes than items. */
+
+static int ipbdx_tree_depth(int count) {
+    int depth = 0;
+    while ((count >> depth) > 4 || ((count >> depth) == 4 && (count & ((1 << depth) - 1)))) ++depth;
+    return depth;
+}
+static isphpbd_vec3 ipbdx_item_centre(const isphpbd_vec3 *points, const uint32_t *item, int corners) {
+    isphpbd_vec3 c = points[item[0]];
+    int k;
+    for (k = 1; k < corners; ++k) c = isphpbdx_add(c, points[item[k]]);
+    return c;
+}
+static float ipbdx_axis(isphpbd_vec3 v, int axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
+static void ipbdx_swap_items(uint32_t *items, int corners, int i, int j) {
+    int k;
+    for (k = 0; k < corners; ++k) {
+        uint32_t swap = items[corners * i + k];
+        items[corners * i + k] = items[corners * j + k], items[corners * j + k] = swap;
+    }
+}
+/* Quickselect: items before `middle` end up no further along the axis than those after. */
+static void ipbdx_select(const isphpbd_vec3 *points, uint32_t *items, int corners, int low, int high, int middle, int axis) {
+    while (high - low > 1) {
+        float pivot = ipbdx_axis(ipbdx_item_centre(points, items + corners * (low + (high - low) / 2), corners), axis);
+        int i = low, j = high - 1;
+        while (i <= j) {
+            while (ipbdx_axis(ipbdx_item_centre(points, items + corners * i, corners), axis) < pivot) ++i;
+            while (ipbdx_axis(ipbdx_item_centre(points, items + corners * j, corners), axis) > pivot) --j;
+            if (i <= j) ipbdx_swap_items(items, corners, i++, j--);
+        }
+        if (middle <= j) high = j + 1;
+        else if (middle >= i) low = i;
+        else return;
+    }
+}
+static void ipbdx_tree_sort(const isphpbd_vec3 *points, uint32_t *items, int corners, int low, int high, int depth) {
+    isphpbd_vec3 least, most, size;
+    int i, middle = low + (high - low) / 2;
+    if (depth <= 0 || high - low < 2) return;
+    least = most = ipbdx_item_centre(points, items + corners * low, corners);
+    for (i = low + 1; i < high; ++i) {
+        isphpbd_vec3 c = ipbdx_item_centre(points, items + corners * i, corners);
+        least = ipbdx_min3(least, c), most = ipbdx_max3(most, c);
+    }
+    size = isphpbdx_sub(most, least);
+    ipbdx_select(points, items, corners, low, high, middle, size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2);
+    ipbdx_tree_sort(points, items, corners, low, middle, depth - 1);
+    ipbdx_tree_sort(points, items, corners, middle, high, depth - 1);
+}
+
+/* ---- [commit] a finished build enters the world ------------------------------------------------------------------------ */
+
+static void ipbdx_commit_lane(const ipbdx_build *b, void *group, int lane, const ipbdx_item *item) {
+    int k, vertices = ipbdx_kinds_vertices(item->kind);
+    if (vertices == 2) {
+        ipbdx_edges *g = (ipbdx_edges *)group;
+        for (k = 0; k < 2; ++k) g->v[k][lane] = item->v[k];
+        g->rest[lane] = item->rest, g->alpha[lane] = item->alpha, g->lambda[lane] = 0.0f;
+    } else if (item->kind == IPBDX_ISOMETRIC) {
+        ipbdx_isometrics *g = (ipbdx_isometrics *)group;
+        isphpbd_vec3 p[4];
+        float weights[4];
+        for (k = 0; k < 4; ++k) p[k] = b->rests[item->v[k]];
+        ipbdx_isometric_weights(p, weights);
+        for (k = 0; k < 4; ++k) g->v[k][lane] = item->v[k], g->k[k][lane] = weights[k];
+        g->rest[lane] = item->rest, g->alpha[lane] = item->alpha, g->lambda[lane] = 0.0f;
+    } else {
+        ipbdx_quads *g = (ipbdx_quads *)group;
+        for (k = 0; k < 4; ++k) g->v[k][lane] = item->v[k];
+        g->rest[lane] = item->rest, g->alpha[lane] = item->alpha, g->lambda[lane] = 0.0f;
+    }
+}
+/* Lame's constants from Young's modulus and Poisson's ratio. The energy mu/2 (|F|^2 - 3) + lambda/2 (J - 1 - mu/lambda)^2
+   has the small-strain behaviour of Hooke's law if its lambda is Lame's lambda + mu. */
+static void ipbdx_commit_elastic(const ipbdx_build *b, ipbdx_elastics *g, int lane, const ipbdx_item *item) {
+    float young = b->desc->young_modulus, poisson = b->desc->poisson_ratio;
+    float mu = young / (2.0f * (1.0f + poisson)), lambda = young * poisson / ((1.0f + poisson) * (1.0f - 2.0f * poisson)) + mu;
+    isphpbd_vec3 o = b->rests[item->v[0]], e1 = isphpbdx_sub(b->rests[item->v[1]], o), e2 = isphpbdx_sub(b->rests[item->v[2]], o);
+    isphpbd_vec3 e3 = isphpbdx_sub(b->rests[item->v[3]], o), rows[3];
+    float inverse = 1.0f / (6.0f * item->rest); /* of the determinant */
+    int k;
+    rows[0] = isphpbdx_scale(isphpbdx_cross(e2, e3), inverse), rows[1] = isphpbdx_scale(isphpbdx_cross(e3, e1), inverse);
+    rows[2] = isphpbdx_scale(isphpbdx_cross(e1, e2), inverse);
+    for (k = 0; k < 4; ++k) g->v[k][lane] = item->v[k];
+    for (k = 0; k < 3; ++k)
+        g->inverse[3 * k][lane] = rows[k].x, g->inverse[3 * k + 1][lane] = rows[k].y, g->inverse[3 * k + 2][lane] = rows[k].z;
+    g->alpha_d[lane] = 1.0f / (mu * item->rest), g->alpha_h[lane] = 1.0f / (lambda * item->rest);
+    g->lambda_d[lane] = g->lambda_h[lane] = 0.0f;
+}
+static void ipbdx_commit_constraints(ipbd_world *world, const ipbdx_build *b) {
+    int used[IPBDX_STORES], lane;
+    memset(used, 0, sizeof used);
+    for (lane = 0; lane < b->lane_count; ++lane) {
+        const ipbdx_item *item = b->items + b->sequence[lane];
+        int store = ipbdx_store_of(item->kind);
+        size_t group = (size_t)(world->counts.groups[store] + used[store] / 4);
+        if (item->kind == IPBDX_ELASTIC) ipbdx_commit_elastic(b, world->elastics + group, lane % 4, item);
+        else ipbdx_commit_lane(b, ipbdx_store_base(world, store) + group * ipbdx_store_size(store), lane % 4, item);
+        ++used[store];
+    }
+}
+static void ipbdx_commit_vertices(ipbd_world *world, const ipbdx_build *b, int slot) {
+    int i, begin = world->counts.vertices;
+    for (i = 0; i < b->vertex_count; ++i) {
+        size_t v = (size_t)(begin + i);
+        world->masses[v] = b->body_masses[i], world->inverse_masses[v] = 1.0f / b->body_masses[i];
+        world->rests[v] = b->rests[i];
+        ipbdx_put3(world->positions + 4 * v, b->rests[i]), world->positions[4 * v + 3] = world->inverse_masses[v];
+        ipbdx_put3(world->starts + 4 * v, b->rests[i]), world->starts[4 * v + 3] = 0.0f;
+        ipbdx_put3(world->velocities + 4 * v, b->desc->velocity), world->velocities[4 * v + 3] = 0.0f;
+        memset(world->normals + 4 * v, 0, 16);
+        memset(world->pins + v, 0, sizeof *world->pins);
+        world->pins[v].anchor = IPBDX_NONE;
+        world->vertex_body[v] = (uint32_t)slot;
+    }
+    for (i = b->input_count - 1; i >= 0; --i)
+        if (b->map[i] != IPBD_NO_VERTEX) world->vertex_input[begin + (int)b->map[i]] = (uint32_t)i;
+    memcpy(world->vertex_map + world->counts.inputs, b->map, (size_t)b->input_count * 4);
+    for (i = 0; i < 3 * b->triangle_count; ++i) world->pins[begin + (int)b->triangles[i]].surface = 1;
+}
+static void ipbdx_commit_surface(ipbd_world *world, const ipbdx_build *b, int slot) {
+    uint32_t *triangles = world->triangles + 3 * (size_t)world->counts.triangles;
+    uint32_t *edges = world->surface_edges + 2 * (size_t)world->counts.surface_edges;
+    int i;
+    memcpy(triangles, b->triangles, (size_t)b->triangle_count * 12);
+    ipbdx_tree_sort(b->rests, triangles, 3, 0, b->triangle_count, ipbdx_tree_depth(b->triangle_count));
+    memcpy(edges, b->surface_edges, (size_t)b->surface_edge_count * 8);
+    ipbdx_tree_sort(b->rests, edges, 2, 0, b->surface_edge_count, ipbdx_tree_depth(b->surface_edge_count));
+    for (i = 0; i < b->surface_edge_count; ++i) world->edge_body[world->counts.surface_edges + i] = (uint32_t)slot;
+    for (i = 0; i < 3 * b->triangle_count; ++i)
+        world->world_triangles[3 * world->counts.triangles + i] = triangles[i] + (uint32_t)world->counts.vertices;
+}
+static void ipbdx_body_material(ipbdx_body *body, const ipbd_body_desc *d) {
+    int k;
+    for (k = 0; k < IPBDX_KINDS; ++k) body->elasticity[k] = ipbd_compliance(0.0f);
+    body->elasticity[IPBDX_STRETCH] = d->stretch, body->elasticity[IPBDX_SHEAR] = d->shear;
+    body->elasticity[IPBDX_BEND] = body->elasticity[IPBDX_DIHEDRAL] = body->elasticity[IPBDX_ISOMETRIC] = d->bend;
+    body->elasticity[IPBDX_LINK] = d->link, body->elasticity[IPBDX_VOLUME] = d->volume;
+    body->balloon = d->balloon, body->balloon_pressure = d->balloon_pressure, body->overpressure = d->overpressure;
+    body->warm_start = d->warm_start, body->tether_slack = d->tether_slack, body->damping = d->damping, body->drag = d->drag;
+    body->wind_drag = d->wind_drag, body->wind_lift = d->wind_lift, body->gravity_scale = d->gravity_scale;
+    body->plastic_yield = d->plastic_yield, body->plastic_creep = d->plastic_creep, body->plastic_max = d->plastic_max;
+    body->thickness = d->thickness, body->friction = d->friction;
+    body->self_collision = d->self_collision, body->soft_collision = d->soft_collision, body->can_sleep = d->can_sleep;
+    body->layer = d->layer, body->mask = d->mask;
+}
+static void ipbdx_body_ranges(ipbd_world *world, ipbdx_body *body, const ipbdx_build *b) {
+    ipbdx_counts *c = &world->counts;
+    int k;
+    body->vertex_begin = c->vertices, body->vertex_count = b->vertex_count, c->vertices += b->vertex_count;
+    body->input_begin = c->inputs, body->input_count = b->input_count, c->inputs += b->input_count;
+    body->triangle_begin = c->triangles, body->triangle_count = b->triangle_count, c->triangles += b->triangle_count;
+    body->edge_begin = c->surface_edges, body->edge_count = b->surface_edge_count, c->surface_edges += b->surface_edge_count;
+    for (k = 0; k < IPBDX_STORES; ++k) {
+        body->group_begin[k] = c->groups[k], body->group_count[k] = b->group_count[k];
+        c->groups[k] += b->group_count[k];
+    }
+    for (k = 0; k < IPBDX_KINDS; ++k) body->constraint_count[k] = b->constraint_count[k];
+    body->slab_begin = c->slabs, body->slab_interior = b->slab_interior, body->slab_count = b->slab_count;
+    c->slabs += b->slab_count;
+}
+/* What would overflow, in words; NULL if everything fits. */
+static const char *ipbdx_no_room(const ipbd_world *world, const ipbdx_build *b) {
+    const ipbd_capacity *c = &world->desc.capacity;
+    const ipbdx_counts *n = &world->counts;
+    static const char *const stores[IPBDX_STORES] = {"raise capacity.edges", "raise capacity.dihedral_bends", "raise capacity.isometric_bends",
+                                                     "raise capacity.volume_tetrahedra", "raise capacity.elastic_tetrahedra"};
+    int k;
+    if (n->vertices + b->vertex_count > c->vertices) return "raise capacity.vertices";
+    if (n->inputs + b->input_count > c->input_vertices) return "raise capacity.input_vertices";
+    if (n->triangles + b->triangle_count > c->triangles) return "raise capacity.triangles";
+    if (n->slabs + b->slab_count > c->slabs) return "raise capacity.slabs";
+    for (k = 0; k < IPBDX_STORES; ++k)
+        if (n->groups[k] + b->group_count[k] > ipbdx_store_room(c, k)) return stores[k];
+    return NULL;
+}
+static int ipbdx_free_body_slot(const ipbd_world *world) {
+    int slot;
+    for (slot = 0; slot < world->counts.bodies; ++slot)
+        if (!world->bodies[slot].used) return slot;
+    return slot < world->desc.capacity.bodies ? slot : -1;
+}
+static double ipbdx_shape_volume(const ipbd_world *world, const ipbdx_body *body);
+
+static uint32_t ipbdx_commit(ipbd_world *world, const ipbdx_build *b, int slot) {
+    ipbdx_body *body = world->bodies + slot;
+    uint32_t generation = slot < world->counts.bodies ? body->generation : 0u;
+    int i;
+    memset(body, 0, sizeof *body);
+    body->generation = generation, body->used = 1;
+    ipbdx_body_material(body, b->desc);
+    body->closed = b->closed ? 1u : 0u;
+    body->report = b->report;
+    ipbdx_commit_constraints(world, b);
+    ipbdx_commit_vertices(world, b, slot);
+    ipbdx_commit_surface(world, b, slot);
+    for (i = 0; i < b->slab_count; ++i) world->slabs[world->counts.slabs + i] = b->slabs[i], world->slabs[world->counts.slabs + i].body = slot;
+    ipbdx_body_ranges(world, body, b);
+    world->counts.bodies = isphpbdx_maxi(world->counts.bodies, slot + 1);
+    body->rest_volume = (float)ipbdx_shape_volume(world, body);
+    body->lambda_h = 0.0f;
+    for (i = 0; i < b->desc->pinned_count; ++i) {
+        int v = body->vertex_begin + (int)b->map[b->desc->pinned[i]];
+        world->pins[v].pinned = 1, world->pins[v].from = world->pins[v].to = world->rests[v];
+        world->inverse_masses[v] = world->positions[4 * (size_t)v + 3] = 0.0f;
+        ipbdx_put3(world->velocities + 4 * (size_t)v, ipbdx_zero3());
+    }
+    body->tethers_stale = 1;
+    world->pairs_stale = true;
+    return ipbdx_handle(generation, slot);
+}
+static isphpbd_result ipbdx_body_admit(ipbd_world *world, const ipbdx_build *b, int *slot) {
+    const char *full = ipbdx_no_room(world, b);
+    *slot = ipbdx_free_body_slot(world);
+    if (*slot < 0) full = "raise capacity.bodies";
+    if (full) return ipbdx_refuse(&world->desc.logger, ISPHPBD_CAPACITY, full);
+    if (b->desc->balloon.measure != IPBD_ABSENT && !b->closed)
+        return ipbdx_refuse(&world->desc.logger, ISPHPBD_BAD_MESH, "a balloon needs a closed surface");
+    if (b->report.degenerate_triangles + b->report.duplicate_triangles + b->report.flipped_triangles + b->report.inverted_tetrahedra)
+        ipbdx_say(world, ISPHPBD_OK, "the mesh was repaired: see ipbd_body_report");
+    return ISPHPBD_OK;
+}
+ISPHPBD_API ipbd_body ipbd_body_create(ipbd_world *world, const ipbd_body_desc *desc, isphpbd_result *why) {
+    ipbd_body handle;
+    ipbdx_build build;
+    isphpbd_result result = desc ? ipbdx_open(world) : ISPHPBD_BAD_ARGUMENT;
+    void *block = NULL;
+    size_t bytes = 0;
+    int slot;
+    handle.id = 0;
+    if (result == ISPHPBD_OK) {
+        memset(&build, 0, sizeof build);
+        build.desc = desc, build.logger = world->desc.logger;
+        result = ipbdx_build_run(&build, &world->desc.allocator, &block, &bytes);
+        if (result == ISPHPBD_OK) result = ipbdx_body_admit(world, &build, &slot);
+        if (result == ISPHPBD_OK) handle.id = ipbdx_commit(world, &build, slot);
+        ipbdx_build_free(&world->desc.allocator, block, bytes);
+    }
+    if (why) *why = result;
+    return handle;
+}
+
+/* ---- [kernels] four constraints at a time ------------------------------------------------------------------------------
+   XPBD (Macklin et al. 2016): dlambda = k (-C - a lambda) / (sum w |grad C|^2 + a), dx = w grad C dlambda, a = alpha / h^2.
+   k is 1 for compliances; a PBD stiffness has alpha = 0 and k < 1. Guards are positive tests, so a NaN stays where it is.
+   Warm starting applies the multipliers of the last substep along today's gradients before anything is projected: at rest
+   nothing is left to correct, hence C = -a lambda exactly, whatever the step, the iterations and the masses. */
+
+typedef enum ipbdx_mode { IPBDX_FIRST = 0, IPBDX_AGAIN, IPBDX_WARM } ipbdx_mode;
+typedef struct ipbdx_pass {
+    ipbdx_mode mode; /* FIRST: multipliers are taken as zero */
+    float inverse_h2, factor, warm;
+} ipbdx_pass;
+
+static void ipbdx_solve_edges(float *x, ipbdx_edges *g, ipbdx_edges *end, ipbdx_pass pass) {
+    const isphpbdx_f4 tiny = IPBDX_ALL(IPBDX_TINY), zero = IPBDX_ALL(0.0f), inverse_h2 = IPBDX_ALL(pass.inverse_h2);
+    const isphpbdx_f4 factor = IPBDX_ALL(pass.factor), warm = IPBDX_ALL(pass.warm);
+    for (; g < end; ++g) {
+        ipbdx_p4 a = ipbdx_gather(x, g->v[0]), b = ipbdx_gather(x, g->v[1]);
+        ipbdx_v4 d = ipbdx_v4_sub(a.p, b.p);
+        isphpbdx_f4 length = isphpbdx_f4_sqrt(ipbdx_v4_dot(d, d)), lambda, den, s;
+        if (pass.mode == IPBDX_WARM) {
+            lambda = IPBDX_MUL(isphpbdx_f4_load(g->lambda), warm);
+            s = ipbdx_f4_select_gt(length, tiny, isphpbdx_f4_div(lambda, length), zero);
+            isphpbdx_f4_store(g->lambda, lambda);
+        } else {
+            isphpbdx_f4 alpha = IPBDX_MUL(isphpbdx_f4_load(g->alpha), inverse_h2);
+            lambda = pass.mode == IPBDX_FIRST ? zero : isphpbdx_f4_load(g->lambda);
+            s = IPBDX_SUB(IPBDX_SUB(isphpbdx_f4_load(g->rest), length), IPBDX_MUL(alpha, lambda));
+            den = IPBDX_MUL(IPBDX_ADD(IPBDX_ADD(a.w, b.w), alpha), length);
+            s = ipbdx_f4_select_gt(den, tiny, isphpbdx_f4_div(IPBDX_MUL(s, factor), den), zero);
+            isphpbdx_f4_store(g->lambda, IPBDX_ADD(lambda, IPBDX_MUL(s, length)));
+        }
+        a.p = ipbdx_v4_madd(a.p, d, IPBDX_MUL(s, a.w));
+        b.p = ipbdx_v4_madd(b.p, d, IPBDX_SUB(zero, IPBDX_MUL(s, b.w)));
+        ipbdx_scatter(x, g->v[0], a);
+        ipbdx_scatter(x, g->v[1], b);
+    }
+}
+
+/* The step of one multiplier: error C, sum of w |grad|^2, and where lambda is kept. */
+ISPHPBD_INLINE isphpbdx_f4 ipbdx_multiplier(float *stored, const float *alphas, isphpbdx_f4 error, isphpbdx_f4 weight, const ipbdx_pass *pass) {
+    const isphpbdx_f4 zero = IPBDX_ALL(0.0f);
+    isphpbdx_f4 alpha, lambda, den, step;
+    if (pass->mode == IPBDX_WARM) {
+        step = IPBDX_MUL(isphpbdx_f4_load(stored), IPBDX_ALL(pass->warm));
+        isphpbdx_f4_store(stored, step);
+        return step;
+    }
+    alpha = IPBDX_MUL(isphpbdx_f4_load(alphas), IPBDX_ALL(pass->inverse_h2));
+    lambda = pass->mode == IPBDX_FIRST ? zero : isphpbdx_f4_load(stored);
+    den = IPBDX_ADD(weight, alpha);
+    step = IPBDX_SUB(IPBDX_SUB(zero, error), IPBDX_MUL(alpha, lambda));
+    step = ipbdx_f4_select_gt(den, IPBDX_ALL(IPBDX_TINY), isphpbdx_f4_div(IPBDX_MUL(step, IPBDX_ALL(pass->factor)), den), zero);
+    isphpbdx_f4_store(stored, IPBDX_ADD(lambda, step));
+    return step;
+}
+ISPHPBD_INLINE isphpbdx_f4 ipbdx_weight4(const ipbdx_p4 *p, const ipbdx_v4 *gradient) {
+    isphpbdx_f4 a = IPBDX_ADD(IPBDX_MUL(p[0].w, ipbdx_v4_dot(gradient[0], gradient[0])), IPBDX_MUL(p[1].w, ipbdx_v4_dot(gradient[1], gradient[1])));
+    isphpbdx_f4 b = IPBDX_ADD(IPBDX_MUL(p[2].w, ipbdx_v4_dot(gradient[2], gradient[2])), IPBDX_MUL(p[3].w, ipbdx_v4_dot(gradient[3], gradient[3])));
+    return IPBDX_ADD(a, b);
+}
+ISPHPBD_INLINE void ipbdx_gather4(const float *x, uint32_t v[4][4], ipbdx_p4 *p) {
+    int i;
+    for (i = 0; i < 4; ++i) p[i] = ipbdx_gather(x, v[i]);
+}
+/* p += w gradient step, and back to memory. */
+ISPHPBD_INLINE void ipbdx_scatter4(float *x, uint32_t v[4][4], ipbdx_p4 *p, const ipbdx_v4 *gradient, isphpbdx_f4 step) {
+    int i;
+    for (i = 0; i < 4; ++i) {
+        p[i].p = ipbdx_v4_madd(p[i].p, gradient[i], IPBDX_MUL(p[i].w, step));
+        ipbdx_scatter(x, v[i], p[i]);
+    }
+}
+ISPHPBD_INLINE ipbdx_v4 ipbdx_v4_minus_sum(ipbdx_v4 a, ipbdx_v4 b, ipbdx_v4 c) {
+    const isphpbdx_f4 zero = IPBDX_ALL(0.0f);
+    ipbdx_v4 r;
+    r.x = IPBDX_SUB(zero, IPBDX_ADD(IPBDX_ADD(a.x, b.x), c.x));
+    r.y = IPBDX_SUB(zero, IPBDX_ADD(IPBDX_ADD(a.y, b.y), c.y));
+    r.z = IPBDX_SUB(zero, IPBDX_ADD(IPBDX_ADD(a.z, b.z), c.z));
+    return r;
+}
+
+/* C = (p1-p0) x (p2-p0) . (p3-p0) - 6 rest; compliances are those of the volume itself, hence the 36. */
+static void ipbdx_solve_volumes(float *x, ipbdx_quads *g, ipbdx_quads *end, ipbdx_pass pass) {
+    const isphpbdx_f4 six = IPBDX_ALL(6.0f);
+    pass.inverse_h2 *= 36.0f;
+    for (; g < end; ++g) {
+        ipbdx_p4 p[4];
+        ipbdx_v4 gradient[4], e1, e2, e3;
+        isphpbdx_f4 error, step;
+        ipbdx_gather4(x, g->v, p);
+        e1 = ipbdx_v4_sub(p[1].p, p[0].p), e2 = ipbdx_v4_sub(p[2].p, p[0].p), e3 = ipbdx_v4_sub(p[3].p, p[0].p);
+        gradient[1] = ipbdx_v4_cross(e2, e3), gradient[2] = ipbdx_v4_cross(e3, e1), gradient[3] = ipbdx_v4_cross(e1, e2);
+        gradient[0] = ipbdx_v4_minus_sum(gradient[1], gradient[2], gradient[3]);
+        error = IPBDX_SUB(ipbdx_v4_dot(gradient[1], e1), IPBDX_MUL(six, isphpbdx_f4_load(g->rest)));
+        step = ipbdx_multiplier(g->lambda, g->alpha, error, ipbdx_weight4(p, gradient), &pass);
+        ipbdx_scatter4(x, g->v, p, gradient, step);
+    }
+}
+
+/* C = |sum k_i p_i| - rest: the vector is the curvature at the edge, times its length. */
+static void ipbdx_solve_isometrics(float *x, ipbdx_isometrics *g, ipbdx_isometrics *end, ipbdx_pass pass) {
+    const isphpbdx_f4 tiny = IPBDX_ALL(1e-12f), zero = IPBDX_ALL(0.0f);
+    int i;
+    for (; g < end; ++g) {
+        ipbdx_p4 p[4];
+        ipbdx_v4 curl;
+        isphpbdx_f4 k[4], weight = zero, length, step;
+        ipbdx_gather4(x, g->v, p);
+        for (i = 0; i < 4; ++i) k[i] = isphpbdx_f4_load(g->k[i]), weight = IPBDX_ADD(weight, IPBDX_MUL(p[i].w, IPBDX_MUL(k[i], k[i])));
+        curl = ipbdx_v4_scale(ipbdx_v4_sub(p[0].p, p[3].p), k[0]); /* the k sum to zero: differences keep the digits */
+        curl = ipbdx_v4_madd(curl, ipbdx_v4_sub(p[1].p, p[3].p), k[1]);
+        curl = ipbdx_v4_madd(curl, ipbdx_v4_sub(p[2].p, p[3].p), k[2]);
+        length = isphpbdx_f4_sqrt(ipbdx_v4_dot(curl, curl));
+        step = ipbdx_multiplier(g->lambda, g->alpha, IPBDX_SUB(length, isphpbdx_f4_load(g->rest)), weight, &pass);
+        step = ipbdx_f4_select_gt(length, tiny, isphpbdx_f4_div(step, length), zero);
+        for (i = 0; i < 4; ++i) {
+            p[i].p = ipbdx_v4_madd(p[i].p, curl, IPBDX_MUL(p[i].w, IPBDX_MUL(k[i], step)));
+            ipbdx_scatter(x, g->v[i], p[i]);
+        }
+    }
+}
+
+/* Four angles of (y, x): the polynomial of ipbdx_atan2, without branches. */
+static isphpbdx_f4 ipbdx_f4_atan2(isphpbdx_f4 y, isphpbdx_f4 x) {
+    static const float c[8] = {-0.004054058f, 0.0218612288f, -0.0559098861f, 0.0964200441f, -0.1390853351f, 0.1994653599f, -0.3332985605f, 0.9999993329f};
+    const isphpbdx_f4 zero = IPBDX_ALL(0.0f);
+    isphpbdx_f4 ax = isphpbdx_f4_max(x, IPBDX_SUB(zero, x)), ay = isphpbdx_f4_max(y, IPBDX_SUB(zero, y));
+    isphpbdx_f4 big = isphpbdx_f4_max(isphpbdx_f4_max(ax, ay), IPBDX_ALL(IPBDX_TINY)), t = isphpbdx_f4_div(isphpbdx_f4_min(ax, ay), big);
+    isphpbdx_f4 s = IPBDX_MUL(t, t), r = IPBDX_ALL(c[0]);
+    int i;
+    for (i = 1; i < 8; ++i) r = IPBDX_ADD(IPBDX_MUL(r, s), IPBDX_ALL(c[i]));
+    r = IPBDX_MUL(r, t);
+    r = ipbdx_f4_select_gt(ay, ax, IPBDX_SUB(IPBDX_ALL(0.5f * IPBDX_PI), r), r);
+    r = ipbdx_f4_select_gt(zero, x, IPBDX_SUB(IPBDX_ALL(IPBDX_PI), r), r);
+    return ipbdx_f4_select_gt(zero, y, IPBDX_SUB(zero, r), r);
+}
+/* Angle at edge p0 p1 between the triangles with p2 and p3, and its gradients (Bridson et al. 2003). */
+ISPHPBD_INLINE isphpbdx_f4 ipbdx_dihedral4(const ipbdx_p4 *p, ipbdx_v4 *gradient) {
+    const isphpbdx_f4 tiny = IPBDX_ALL(1e-30f);
+    ipbdx_v4 e = ipbdx_v4_sub(p[1].p, p[0].p), a0 = ipbdx_v4_sub(p[2].p, p[0].p), a1 = ipbdx_v4_sub(p[2].p, p[1].p);
+    ipbdx_v4 b0 = ipbdx_v4_sub(p[3].p, p[0].p), b1 = ipbdx_v4_sub(p[3].p, p[1].p);
+    ipbdx_v4 n1 = ipbdx_v4_cross(a0, a1), n2 = ipbdx_v4_cross(b1, b0), m1, m2;
+    isphpbdx_f4 length = isphpbdx_f4_sqrt(ipbdx_v4_dot(e, e)), inverse = isphpbdx_f4_div(IPBDX_ALL(1.0f), isphpbdx_f4_max(length, tiny));
+    isphpbdx_f4 angle = ipbdx_f4_atan2(ipbdx_v4_dot(ipbdx_v4_cross(n1, n2), e), IPBDX_MUL(ipbdx_v4_dot(n1, n2), length));
+    m1 = ipbdx_v4_scale(n1, isphpbdx_f4_div(IPBDX_ALL(1.0f), isphpbdx_f4_max(ipbdx_v4_dot(n1, n1), tiny)));
+    m2 = ipbdx_v4_scale(n2, isphpbdx_f4_div(IPBDX_ALL(1.0f), isphpbdx_f4_max(ipbdx_v4_dot(n2, n2), tiny)));
+    gradient[2] = ipbdx_v4_scale(m1, IPBDX_SUB(IPBDX_ALL(0.0f), length));
+    gradient[3] = ipbdx_v4_scale(m2, IPBDX_SUB(IPBDX_ALL(0.0f), length));
+    gradient[0] = ipbdx_v4_scale(m1, IPBDX_SUB(IPBDX_ALL(0.0f), IPBDX_MUL(ipbdx_v4_dot(a1, e), inverse)));
+    gradient[0] = ipbdx_v4_madd(gradient[0], m2, IPBDX_SUB(IPBDX_ALL(0.0f), IPBDX_MUL(ipbdx_v4_dot(b1, e), inverse)));
+    gradient[1] = ipbdx_v4_scale(m1, IPBDX_MUL(ipbdx_v4_dot(a0, e), inverse));
+    gradient[1] = ipbdx_v4_madd(gradient[1], m2, IPBDX_MUL(ipbdx_v4_dot(b0, e), inverse));
+    return angle;
+}
+static void ipbdx_solve_dihedrals(float *x, ipbdx_quads *g, ipbdx_quads *end, ipbdx_pass pass) {
+    const isphpbdx_f4 pi = IPBDX_ALL(IPBDX_PI), turn = IPBDX_ALL(2.0f * IPBDX_PI);
+    for (; g < end; ++g) {
+        ipbdx_p4 p[4];
+        ipbdx_v4 gradient[4];
+        isphpbdx_f4 error, step;
+        ipbdx_gather4(x, g->v, p);
+        error = IPBDX_SUB(ipbdx_dihedral4(p, gradient), isphpbdx_f4_load(g->rest));
+        error = ipbdx_f4_select_gt(error, pi, IPBDX_SUB(error, turn), error);
+        error = ipbdx_f4_select_gt(IPBDX_SUB(IPBDX_ALL(0.0f), pi), error, IPBDX_ADD(error, turn), error);
+        step = ipbdx_multiplier(g->lambda, g->alpha, error, ipbdx_weight4(p, gradient), &pass);
+        ipbdx_scatter4(x, g->v, p, gradient, step);
+    }
+}
+
+/* Stable Neo-Hookean as two constraints per tetrahedron (Macklin and Mueller 2021): C_d = |F|, C_h = det F - 1 - mu/lambda,
+   with compliances 1/(mu V) and 1/(lambda V). Both are solved together (2 x 2), so that they do not work against
+   each other in the shape at rest. */
+typedef struct ipbdx_strain { ipbdx_v4 f[3], d[4], h[4]; isphpbdx_f4 norm, determinant; } ipbdx_strain; /* columns of F; gradients */
+
+ISPHPBD_INLINE void ipbdx_push_gradient(ipbdx_v4 *gradient, const ipbdx_v4 *stress, isphpbdx_f4 inverse[9]) {
+    int i;
+    for (i = 0; i < 3; ++i) {
+        gradient[i + 1] = ipbdx_v4_scale(stress[0], inverse[3 * i]);
+        gradient[i + 1] = ipbdx_v4_madd(gradient[i + 1], stress[1], inverse[3 * i + 1]);
+        gradient[i + 1] = ipbdx_v4_madd(gradient[i + 1], stress[2], inverse[3 * i + 2]);
+    }
+    gradient[0] = ipbdx_v4_minus_sum(gradient[1], gradient[2], gradient[3]);
+}
+ISPHPBD_INLINE void ipbdx_strain4(const ipbdx_p4 *p, const ipbdx_elastics *g, ipbdx_strain *s) {
+    isphpbdx_f4 inverse[9], over;
+    ipbdx_v4 e[3], stress[3];
+    int i, j;
+    for (i = 0; i < 9; ++i) inverse[i] = isphpbdx_f4_load(g->inverse[i]);
+    for (i = 0; i < 3; ++i) e[i] = ipbdx_v4_sub(p[i + 1].p, p[0].p);
+    for (j = 0; j < 3; ++j) {
+        s->f[j] = ipbdx_v4_scale(e[0], inverse[j]);
+        s->f[j] = ipbdx_v4_madd(s->f[j], e[1], inverse[3 + j]);
+        s->f[j] = ipbdx_v4_madd(s->f[j], e[2], inverse[6 + j]);
+    }
+    s->norm = isphpbdx_f4_sqrt(IPBDX_ADD(IPBDX_ADD(ipbdx_v4_dot(s->f[0], s->f[0]), ipbdx_v4_dot(s->f[1], s->f[1])), ipbdx_v4_dot(s->f[2], s->f[2])));
+    over = isphpbdx_f4_div(IPBDX_ALL(1.0f), isphpbdx_f4_max(s->norm, IPBDX_ALL(IPBDX_TINY)));
+    for (j = 0; j < 3; ++j) stress[j] = ipbdx_v4_scale(s->f[j], over);
+    ipbdx_push_gradient(s->d, stress, inverse);
+    for (j = 0; j < 3; ++j) stress[j] = ipbdx_v4_cross(s->f[(j + 1) % 3], s->f[(j + 2) % 3]);
+    s->determinant = ipbdx_v4_dot(stress[0], s->f[0]);
+    ipbdx_push_gradient(s->h, stress, inverse);
+}
+/* Both multipliers' steps for the current strain. */
+ISPHPBD_INLINE void ipbdx_elastic_steps(const ipbdx_p4 *p, ipbdx_elastics *g, const ipbdx_strain *s, const ipbdx_pass *pass, isphpbdx_f4 *step_d, isphpbdx_f4 *step_h) {
+    const isphpbdx_f4 zero = IPBDX_ALL(0.0f), inverse_h2 = IPBDX_ALL(pass->inverse_h2), one = IPBDX_ALL(1.0f);
+    isphpbdx_f4 alpha_d = isphpbdx_f4_load(g->alpha_d), alpha_h = isphpbdx_f4_load(g->alpha_h), a = zero, b = zero, c = zero, r, q, over;
+    isphpbdx_f4 lambda_d = pass->mode == IPBDX_FIRST ? zero : isphpbdx_f4_load(g->lambda_d), lambda_h = pass->mode == IPBDX_FIRST ? zero : isphpbdx_f4_load(g->lambda_h);
+    isphpbdx_f4 rest = IPBDX_ADD(one, isphpbdx_f4_div(alpha_h, alpha_d));
+    int i;
+    for (i = 0; i < 4; ++i) {
+        a = IPBDX_ADD(a, IPBDX_MUL(p[i].w, ipbdx_v4_dot(s->d[i], s->d[i])));
+        b = IPBDX_ADD(b, IPBDX_MUL(p[i].w, ipbdx_v4_dot(s->d[i], s->h[i])));
+        c = IPBDX_ADD(c, IPBDX_MUL(p[i].w, ipbdx_v4_dot(s->h[i], s->h[i])));
+    }
+    alpha_d = IPBDX_MUL(alpha_d, inverse_h2), alpha_h = IPBDX_MUL(alpha_h, inverse_h2);
+    r = IPBDX_SUB(IPBDX_SUB(zero, s->norm), IPBDX_MUL(alpha_d, lambda_d));
+    q = IPBDX_SUB(IPBDX_SUB(rest, s->determinant), IPBDX_MUL(alpha_h, lambda_h));
+    a = IPBDX_ADD(a, alpha_d), c = IPBDX_ADD(c, alpha_h);
+    over = IPBDX_SUB(IPBDX_MUL(a, c), IPBDX_MUL(b, b));
+    over = ipbdx_f4_select_gt(over, IPBDX_ALL(1e-30f), isphpbdx_f4_div(one, over), zero);
+    *step_d = IPBDX_MUL(IPBDX_SUB(IPBDX_MUL(c, r), IPBDX_MUL(b, q)), over);
+    *step_h = IPBDX_MUL(IPBDX_SUB(IPBDX_MUL(a, q), IPBDX_MUL(b, r)), over);
+    isphpbdx_f4_store(g->lambda_d, IPBDX_ADD(lambda_d, *step_d));
+    isphpbdx_f4_store(g->lambda_h, IPBDX_ADD(lambda_h, *step_h));
+}
+static void ipbdx_solve_elastics(float *x, ipbdx_elastics *g, ipbdx_elastics *end, ipbdx_pass pass) {
+    const isphpbdx_f4 warm = IPBDX_ALL(pass.warm);
+    int i;
+    for (; g < end; ++g) {
+        ipbdx_p4 p[4];
+        ipbdx_strain s;
+        isphpbdx_f4 step_d, step_h;
+        ipbdx_gather4(x, g->v, p);
+        ipbdx_strain4(p, g, &s);
+        if (pass.mode == IPBDX_WARM) {
+            step_d = IPBDX_MUL(isphpbdx_f4_load(g->lambda_d), warm), step_h = IPBDX_MUL(isphpbdx_f4_load(g->lambda_h), warm);
+            isphpbdx_f4_store(g->lambda_d, step_d);
+            isphpbdx_f4_store(g->lambda_h, step_h);
+        } else {
+            ipbdx_elastic_steps(p, g, &s, &pass, &step_d, &step_h);
+        }
+        for (i = 0; i < 4; ++i) {
+            p[i].p = ipbdx_v4_madd(p[i].p, s.d[i], IPBDX_MUL(p[i].w, step_d));
+            p[i].p = ipbdx_v4_madd(p[i].p, s.h[i], IPBDX_MUL(p[i].w, step_h));
+            ipbdx_scatter(x, g->v[i], p[i]);
+        }
+    }
+}
+
+static void ipbdx_solve_kind(const ipbd_world *world, const ipbdx_body *body, int kind, int begin, int end, ipbdx_pass pass) {
+    float *x = world->positions + 4 * (size_t)body->vertex_begin;
+    int store = ipbdx_store_of(kind), base = body->group_begin[store];
+    if (begin == end) return;
+    switch (kind) {
+        case IPBDX_DIHEDRAL: ipbdx_solve_dihedrals(x, world->dihedrals + base + begin, world->dihedrals + base + end, pass); break;
+        case IPBDX_ISOMETRIC: ipbdx_solve_isometrics(x, world->isometrics + base + begin, world->isometrics + base + end, pass); break;
+        case IPBDX_VOLUME: ipbdx_solve_volumes(x, world->volumes + base + begin, world->volumes + base + end, pass); break;
+        case IPBDX_ELASTIC: ipbdx_solve_elastics(x, world->elastics + base + begin, world->elastics + base + end, pass); break;
+        default: ipbdx_solve_edges(x, world->edges + base + begin, world->edges + base + end, pass); break;
+    }
+}
+
+/* What the constraints of a group do to their vertices, in N: the kernel itself runs on a copy in which every vertex has
+   the inverse mass 1/h^2, applying the multipliers as a warm start would; what moved is the force. */
+typedef struct ipbdx_forces { int count; uint32_t v[16]; isphpbd_vec3 force[16]; } ipbdx_forces;
+
+static void ipbdx_group_forces(const ipbd_world *world, const ipbdx_body *body, int kind, int group, ipbdx_forces *out) {
+    union { ipbdx_edges e; ipbdx_quads q; ipbdx_isometrics i; ipbdx_elastics t; } copy;
+    const float *x = world->positions + 4 * (size_t)body->vertex_begin;
+    float local[16 * 4 + 4], *aligned = local;
+    int store = ipbdx_store_of(kind), k, corners = ipbdx_kinds_vertices(kind), filled = 0;
+    ipbdx_pass pass;
+    while ((uintptr_t)aligned & 15u) ++aligned;
+    memcpy(&copy, ipbdx_store_base(world, store) + (size_t)(body->group_begin[store] + group) * ipbdx_store_size(store), ipbdx_store_size(store));
+    for (k = 0; k < 4 * corners; ++k) { /* v is first in every group, four lanes for each corner */
+        out->v[k] = copy.q.v[k / 4][k % 4], copy.q.v[k / 4][k % 4] = (uint32_t)k;
+        memcpy(aligned + 4 * k, x + 4 * (size_t)out->v[k], 12);
+        aligned[4 * k + 3] = body->lambda_h > 0.0f ? 1.0f / (body->lambda_h * body->lambda_h) : 0.0f;
+    }
+    pass.mode = IPBDX_WARM, pass.inverse_h2 = pass.factor = 0.0f, pass.warm = 1.0f;
+    switch (store) {
+        case IPBDX_EDGES: ipbdx_solve_edges(aligned, &copy.e, &copy.e + 1, pass); break;
+        case IPBDX_DIHEDRALS: ipbdx_solve_dihedrals(aligned, &copy.q, &copy.q + 1, pass); break;
+        case IPBDX_ISOMETRICS: ipbdx_solve_isometrics(aligned, &copy.i, &copy.i + 1, pass); break;
+        case IPBDX_VOLUMES: ipbdx_solve_volumes(aligned, &copy.q, &copy.q + 1, pass); break;
+        default: ipbdx_solve_elastics(aligned, &copy.t, &copy.t + 1, pass); break;
+    }
+    for (k = 0; k < 4 * corners; ++k) {
+        int lane = k % 4;
+        if (lane > 0 && out->v[lane] == out->v[lane - 1] && out->v[4 + lane] == out->v[3 + lane]) continue; /* padding */
+        out->force[filled] = isphpbdx_sub(ipbdx_v3(aligned + 4 * k), ipbdx_v3(x + 4 * (size_t)out->v[k]));
+        out->v[filled++] = out->v[k];
+    }
+    out->count = filled;
+}
+/* Forces on host bodies through vertices fixed to them, as impulses of this substep. */
+static void ipbdx_push_collider(ipbdx_collider *c, isphpbd_vec3 point, isphpbd_vec3 impulse);
+
+static void ipbdx_collect_group(ipbd_world *world, const ipbdx_body *body, int kind, int group) {
+    ipbdx_forces forces;
+    int i;
+    ipbdx_group_forces(world, body, kind, group, &forces);
+    for (i = 0; i < forces.count; ++i) {
+        int v = body->vertex_begin + (int)forces.v[i];
+        uint32_t pinned = world->pins[v].pinned;
+        if (pinned < 2u) continue;
+        ipbdx_push_collider(world->colliders + pinned - 2u, ipbdx_v3(world->positions + 4 * (size_t)v), isphpbdx_scale(forces.force[i], world->h));
+    }
+}
+static bool ipbdx_group_attached(const ipbd_world *world, const ipbdx_body *body, int kind, int group) {
+    int store = ipbdx_store_of(kind), k, corners = ipbdx_kinds_vertices(kind);
+    const uint32_t *v = (const uint32_t *)(const void *)(ipbdx_store_base(world, store) + (size_t)(body->group_begin[store] + group) * ipbdx_store_size(store));
+    for (k = 0; k < 4 * corners; ++k)
+        if (world->pins[body->vertex_begin + (int)v[k]].pinned >= 2u) return true;
+    return false;
+}
+static void ipbdx_collect_attachments(ipbd_world *world) {
+    int b, i, kind, group;
+    for (b = 0; b < world->active_count; ++b) {
+        const ipbdx_body *body = world->bodies + world->active_bodies[b];
+        if (!body->attachments) continue;
+        for (i = body->slab_begin; i < body->slab_begin + body->slab_count; ++i)
+            for (kind = 0; kind < IPBDX_KINDS; ++kind)
+                for (group = world->slabs[i].group_begin[kind]; group < world->slabs[i].group_end[kind]; ++group)
+                    if (ipbdx_group_attached(world, body, kind, group)) ipbdx_collect_group(world, body, kind, group);
+        for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i) /* and their own weight */
+            if (world->pins[i].pinned >= 2u)
+                ipbdx_push_collider(world->colliders + world->pins[i].pinned - 2u, ipbdx_v3(world->positions + 4 * (size_t)i),
+                                    isphpbdx_scale(world->desc.gravity, body->gravity_scale * world->masses[i] * world->h));
+    }
+}
+static void ipbdx_release(ipbd_world *world, int v) {
+    ipbdx_body *body = world->bodies + world->vertex_body[v];
+    if (world->pins[v].pinned >= 2u) --body->attachments;
+    world->pins[v].pinned = 0;
+    world->inverse_masses[v] = world->positions[4 * (size_t)v + 3] = 1.0f / world->masses[v];
+    body->tethers_stale = 1, body->asleep = 0, body->quiet_seconds = 0.0f;
+}
+
+/* ---- [substep] the order of work ------------------------------------------------------------------------------------------
+   predict (and warm start) -> constraints: slabs, then seams -> balloons -> hooks -> soft contacts -> tethers and colliders,
+   vertex by vertex -> final clamp of soft contacts -> velocities. Each arrow is a barrier; between barriers tasks touch
+   disjoint vertices, so every runner gives the same bits. */
+
+typedef struct ipbdx_job { ipbd_world *world; const int *slabs; bool warm; } ipbdx_job;
+
+static ipbdx_pass ipbdx_make_pass(const ipbd_world *world, const ipbdx_body *body, int kind, bool warm) {
+    ipbd_elasticity e = body->elasticity[kind];
+    float ratio = body->lambda_h > 0.0f ? world->h / body->lambda_h : 0.0f;
+    ipbdx_pass pass;
+    pass.mode = warm ? IPBDX_WARM : world->iteration == 0 && body->warm_start <= 0.0f ? IPBDX_FIRST : IPBDX_AGAIN;
+    pass.inverse_h2 = 1.0f / (world->h * world->h);
+    pass.factor = 1.0f;
+    pass.warm = body->warm_start * ratio * ratio; /* multipliers are forces times h^2 */
+    if (e.measure == IPBD_STIFFNESS) {
+        pass.factor = 1.0f - ipbdx_power(1.0f - e.value, world->h / (IPBDX_STIFFNESS_PERIOD * (float)world->desc.iterations));
+        if (!warm && world->iteration == 0) pass.mode = IPBDX_FIRST;
+    }
+    return pass;
+}
+static void ipbdx_slab_solve(const ipbd_world *world, const ipbdx_slab *slab, bool warm) {
+    const ipbdx_body *body = world->bodies + slab->body;
+    int kind;
+    if (warm && body->warm_start <= 0.0f) return;
+    for (kind = 0; kind < IPBDX_KINDS; ++kind) {
+        if (slab->group_begin[kind] == slab->group_end[kind]) continue;
+        if (warm && body->elasticity[kind].measure == IPBD_STIFFNESS) continue;
+        ipbdx_solve_kind(world, body, kind, slab->group_begin[kind], slab->group_end[kind], ipbdx_make_pass(world, body, kind, warm));
+    }
+}
+static void ipbdx_solve_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    ipbdx_slab_solve(job->world, job->world->slabs + job->slabs[index], job->warm);
+}
+static void ipbdx_run_slabs(ipbd_world *world, void (*task)(void *, int), const int *slabs, int count, bool warm) {
+    ipbdx_job job;
+    job.world = world, job.slabs = slabs, job.warm = warm;
+    isphpbdx_run(&world->desc.parallel, task, &job, count);
+}
+
+/* ---- [vertex] what happens to a vertex on its own ------------------------------------------------------------------------ */
+
+/* Air: a vertex is a plate of area |normals[i]|; drag along its normal, lift across the wind. Implicit in the relative
+   speed, so a light cloth in a storm is carried, never shaken. */
+static isphpbd_vec3 ipbdx_air(const ipbd_world *world, const ipbdx_body *body, int v, isphpbd_vec3 velocity) {
+    isphpbd_vec3 area = ipbdx_v3(world->normals + 4 * (size_t)v), relative = isphpbdx_sub(world->desc.wind, velocity), normal, lift;
+    float size = isphpbdx_length(area), speed = isphpbdx_length(relative), along, grip, w = world->inverse_masses[v];
+    if (!(size > IPBDX_TINY) || !(speed > IPBDX_TINY)) return velocity;
+    normal = isphpbdx_scale(area, 1.0f / size);
+    along = isphpbdx_dot(relative, normal);
+    grip = 0.5f * world->desc.air_density * size * w * world->h * isphpbdx_abs(along);
+    velocity = isphpbdx_madd(velocity, normal, along * (body->wind_drag * grip / (1.0f + body->wind_drag * grip)));
+    lift = isphpbdx_madd(normal, relative, -along / (speed * speed));
+    return isphpbdx_madd(velocity, lift, along * (body->wind_lift * grip / (1.0f + body->wind_lift * grip)));
+}
+static isphpbd_vec3 ipbdx_pin_goal(const ipbd_world *world, const ipbdx_pin *pin) {
+    if (pin->pinned >= 2u) return ipbdx_pose_point(world->colliders[pin->pinned - 2u].end, pin->to);
+    if (world->substep + 1 >= world->substeps) return pin->to;
+    return ipbdx_lerp3(pin->from, pin->to, (float)(world->substep + 1) / (float)world->substeps);
+}
+static void ipbdx_predict_vertex(ipbd_world *world, const ipbdx_body *body, int v) {
+    float *x = world->positions + 4 * (size_t)v, *velocity = world->velocities + 4 * (size_t)v, h = world->h;
+    isphpbd_vec3 start = ipbdx_v3(x), speed = ipbdx_v3(velocity);
+    ipbdx_put3(world->starts + 4 * (size_t)v, start);
+    world->touches[2 * (size_t)v].collider = world->touches[2 * (size_t)v + 1].collider = 0;
+    if (world->pins[v].pinned) {
+        isphpbd_vec3 goal = ipbdx_pin_goal(world, world->pins + v);
+        ipbdx_put3(velocity, isphpbdx_scale(isphpbdx_sub(goal, start), 1.0f / h));
+        ipbdx_put3(x, goal);
+        return;
+    }
+    if (!(world->inverse_masses[v] > 0.0f)) return;
+    speed = isphpbdx_madd(speed, world->desc.gravity, h * body->gravity_scale * x[3] * world->masses[v]);
+    if (body->wind_drag > 0.0f || body->wind_lift > 0.0f) speed = ipbdx_air(world, body, v, speed);
+    if (body->overpressure != 0.0f) speed = isphpbdx_madd(speed, ipbdx_v3(world->normals + 4 * (size_t)v), h * x[3] * body->overpressure);
+    speed = isphpbdx_scale(speed, 1.0f / (1.0f + body->drag * h));
+    ipbdx_put3(velocity, speed);
+    ipbdx_put3(x, isphpbdx_madd(start, speed, h));
+}
+static void ipbdx_predict_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    ipbd_world *world = job->world;
+    const ipbdx_slab *slab = world->slabs + job->slabs[index];
+    const ipbdx_body *body = world->bodies + slab->body;
+    int v;
+    for (v = slab->vertex_begin; v < slab->vertex_end; ++v) ipbdx_predict_vertex(world, body, body->vertex_begin + v);
+    ipbdx_slab_solve(world, slab, true);
+}
+/* Long range attachments (Kim et al. 2012): not further from the pin than the mesh allows. */
+static void ipbdx_tether(ipbd_world *world, const ipbdx_body *body, int v) {
+    const ipbdx_pin *pin = world->pins + v;
+    float *x = world->positions + 4 * (size_t)v, length, reach = pin->reach * body->tether_slack;
+    isphpbd_vec3 anchor, d;
+    if (pin->anchor == IPBDX_NONE || pin->pinned) return;
+    anchor = ipbdx_v3(world->positions + 4 * ((size_t)body->vertex_begin + pin->anchor));
+    d = isphpbdx_sub(ipbdx_v3(x), anchor), length = isphpbdx_length(d);
+    if (length > reach) ipbdx_put3(x, isphpbdx_madd(anchor, d, reach / length));
+}
+/* v + (x - (start + h v)) / h instead of (x - start) / h: the rounding of the prediction cancels, free flight is exact. */
+static bool ipbdx_end_vertex(ipbd_world *world, int v) {
+    float *x = world->positions + 4 * (size_t)v, *velocity = world->velocities + 4 * (size_t)v, h = world->h;
+    isphpbd_vec3 start = ipbdx_v3(world->starts + 4 * (size_t)v), speed = ipbdx_v3(velocity), now = ipbdx_v3(x);
+    bool healthy;
+    if (!world->pins[v].pinned)
+        speed = isphpbdx_madd(speed, isphpbdx_sub(now, isphpbdx_madd(start, speed, h)), 1.0f / h);
+    healthy = isphpbdx_finite3(now) && isphpbdx_finite3(speed);
+    if (!healthy) now = start, speed = ipbdx_zero3();
+    ipbdx_put3(x, now);
+    ipbdx_put3(velocity, speed);
+    x[3] = world->inverse_masses[v];
+    return healthy;
+}
+static void ipbdx_end_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    ipbd_world *world = job->world;
+    const ipbdx_slab *slab = world->slabs + job->slabs[index];
+    const ipbdx_body *body = world->bodies + slab->body;
+    int v;
+    for (v = body->vertex_begin + slab->vertex_begin; v < body->vertex_begin + slab->vertex_end; ++v)
+        if (!ipbdx_end_vertex(world, v)) ++world->partials[job->slabs[index]].quarantined;
+}
+
+/* Distance along the edges from the nearest pin, by relaxing edges until nothing changes; the vertices' breadth-first order
+   makes that a few sweeps. Runs when pins changed. */
+static bool ipbdx_relax(ipbdx_pin *a, const ipbdx_pin *b, float length) {
+    if (b->anchor == IPBDX_NONE || !(b->reach + length < a->reach)) return false;
+    a->anchor = b->anchor, a->reach = b->reach + length;
+    return true;
+}
+static void ipbdx_find_tethers(ipbd_world *world, ipbdx_body *body) {
+    ipbdx_pin *pins = world->pins + body->vertex_begin;
+    ipbdx_edges *edges = world->edges + body->group_begin[IPBDX_EDGES];
+    bool changed = true;
+    int i, lane, sweep;
+    for (i = 0; i < body->vertex_count; ++i) {
+        pins[i].anchor = pins[i].pinned ? (uint32_t)i : IPBDX_NONE;
+        pins[i].reach = pins[i].pinned ? 0.0f : 3e38f;
+    }
+    for (sweep = 0; changed && sweep < body->vertex_count; ++sweep)
+        for (i = 0, changed = false; i < body->group_count[IPBDX_EDGES]; ++i) {
+            ipbdx_edges *g = edges + (sweep % 2 ? body->group_count[IPBDX_EDGES] - 1 - i : i);
+            for (lane = 0; lane < 4; ++lane) {
+                ipbdx_pin *a = pins + g->v[0][lane], *b = pins + g->v[1][lane];
+                if (ipbdx_relax(a, b, g->rest[lane]) || ipbdx_relax(b, a, g->rest[lane])) changed = true;
+            }
+        }
+    body->tethers_stale = 0;
+}
+
+/* ---- [balloon] the volume of a closed surface ------------------------------------------------------------------------------
+   A third of the area vectors around a vertex is both its share of the surface and the gradient of the volume. */
+
+static void ipbdx_area_normals(ipbd_world *world, const ipbdx_body *body) {
+    const uint32_t *t = world->triangles + 3 * (size_t)body->triangle_begin;
+    const float *x = world->positions + 4 * (size_t)body->vertex_begin;
+    float *normals = world->normals + 4 * (size_t)body->vertex_begin;
+    int i, k;
+    memset(normals, 0, (size_t)body->vertex_count * 16);
+    for (i = 0; i < body->triangle_count; ++i, t += 3) {
+        isphpbd_vec3 a = ipbdx_v3(x + 4 * (size_t)t[0]);
+        isphpbd_vec3 n = isphpbdx_scale(isphpbdx_cross(isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[1]), a), isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[2]), a)), 1.0f / 6.0f);
+        for (k = 0; k < 3; ++k) ipbdx_put3(normals + 4 * (size_t)t[k], isphpbdx_add(ipbdx_v3(normals + 4 * (size_t)t[k]), n));
+    }
+}
+/* Volume inside the surface, measured from a vertex of it to keep digits far from the origin. */
+static double ipbdx_surface_volume(const ipbd_world *world, const ipbdx_body *body) {
+    const uint32_t *t = world->triangles + 3 * (size_t)body->triangle_begin;
+    const float *x = world->positions + 4 * (size_t)body->vertex_begin;
+    isphpbd_vec3 o = ipbdx_v3(x);
+    double volume = 0.0;
+    int i;
+    for (i = 0; i < body->triangle_count; ++i, t += 3) {
+        isphpbd_vec3 a = isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[0]), o), b = isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[1]), o);
+        volume += (double)isphpbdx_dot(a, isphpbdx_cross(b, isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[2]), o)));
+    }
+    return volume / 6.0;
+}
+static double ipbdx_shape_volume(const ipbd_world *world, const ipbdx_body *body) {
+    return body->closed ? ipbdx_surface_volume(world, body) : 0.0;
+}
+static void ipbdx_solve_balloon(ipbd_world *world, ipbdx_body *body) {
+    double weight = 0.0, alpha = 0.0, factor = 1.0, step;
+    int i, end = body->vertex_begin + body->vertex_count;
+    ipbdx_area_normals(world, body);
+    for (i = body->vertex_begin; i < end; ++i) {
+        isphpbd_vec3 n = ipbdx_v3(world->normals + 4 * (size_t)i);
+        weight += (double)(world->positions[4 * (size_t)i + 3] * isphpbdx_dot(n, n));
+    }
+    if (body->balloon.measure == IPBD_COMPLIANCE) alpha = (double)body->balloon.value / ((double)world->h * (double)world->h);
+    else factor = 1.0 - (double)ipbdx_power(1.0f - body->balloon.value, world->h / (IPBDX_STIFFNESS_PERIOD * (float)world->desc.iterations));
+    if (!(weight + alpha > 1e-30)) return;
+    step = (double)body->balloon_pressure * (double)body->rest_volume - ipbdx_surface_volume(world, body);
+    step = factor * (step - alpha * (double)body->balloon_lambda) / (weight + alpha);
+    body->balloon_lambda += (float)step;
+    for (i = body->vertex_begin; i < end; ++i) {
+        float *x = world->positions + 4 * (size_t)i;
+        ipbdx_put3(x, isphpbdx_madd(ipbdx_v3(x), ipbdx_v3(world->normals + 4 * (size_t)i), x[3] * (float)step));
+    }
+}
+static void ipbdx_balloon_task(void *context, int index) {
+    ipbd_world *world = (ipbd_world *)context;
+    ipbdx_body *body = world->bodies + world->active_bodies[index];
+    if (body->balloon.measure != IPBD_ABSENT) ipbdx_solve_balloon(world, body);
+}
+static bool ipbdx_any_balloon(const ipbd_world *world) {
+    int i;
+    for (i = 0; i < world->active_count; ++i)
+        if (world->bodies[world->active_bodies[i]].balloon.measure != IPBD_ABSENT) return true;
+    return false;
+}
+
+/* ---- [colliders] shapes of the user -------------------------------------------------------------------------------------- */
+
+#define IPBDX_FAR 1e30f
+
+/* Child nodes still to be visited; a balanced tree is never deeper than this. */
+typedef struct ipbdx_visit { int node, low, high; } ipbdx_visit;
+#define IPBDX_STACK 64
+
+static bool ipbdx_boxes_apart(const float *node, isphpbd_vec3 low, isphpbd_vec3 high) {
+    return node[0] > high.x || node[3] < low.x || node[1] > high.y || node[4] < low.y || node[2] > high.z || node[5] < low.z;
+}
+static void ipbdx_bound_join(float *node, const float *a, const float *b) {
+    int k;
+    for (k = 0; k < 3; ++k) node[k] = isphpbdx_min(a[k], b[k]), node[k + 3] = isphpbdx_max(a[k + 3], b[k + 3]);
+}
+/* Splits a visit; false for a leaf. */
+static bool ipbdx_visit_split(ipbdx_visit v, int leaf_begin, ipbdx_visit *left, ipbdx_visit *right) {
+    int middle = v.low + (v.high - v.low) / 2;
+    if (v.node >= leaf_begin) return false;
+    left->node = 2 * v.node + 1, left->low = v.low, left->high = middle;
+    right->node = 2 * v.node + 2, right->low = middle, right->high = v.high;
+    return true;
+}
+static void ipbdx_bound_points(float *node, isphpbd_vec3 p, bool first) {
+    if (first) ipbdx_put3(node, p), ipbdx_put3(node + 3, p);
+    ipbdx_put3(node, ipbdx_min3(ipbdx_v3(node), p));
+    ipbdx_put3(node + 3, ipbdx_max3(ipbdx_v3(node + 3), p));
+}
+/* Closest point of triangle abc to p, as barycentric weights of b and c (Ericson 2004). */
+static void ipbdx_closest_on_triangle(isphpbd_vec3 p, isphpbd_vec3 a, isphpbd_vec3 b, isphpbd_vec3 c, float *v, float *w) {
+    isphpbd_vec3 ab = isphpbdx_sub(b, a), ac = isphpbdx_sub(c, a), ap = isphpbdx_sub(p, a), bp = isphpbdx_sub(p, b), cp = isphpbdx_sub(p, c);
+    float d1 = isphpbdx_dot(ab, ap), d2 = isphpbdx_dot(ac, ap), d3 = isphpbdx_dot(ab, bp), d4 = isphpbdx_dot(ac, bp);
+    float d5 = isphpbdx_dot(ab, cp), d6 = isphpbdx_dot(ac, cp), va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2, s;
+    *v = *w = 0.0f;
+    if (d1 <= 0.0f && d2 <= 0.0f) return;
+    if (d3 >= 0.0f && d4 <= d3) { *v = 1.0f; return; }
+    if (vc <= 0.0f && d1 >= 0.0f && d3 <= 0.0f) { *v = d1 - d3 > 0.0f ? d1 / (d1 - d3) : 0.0f; return; }
+    if (d6 >= 0.0f && d5 <= d6) { *w = 1.0f; return; }
+    if (vb <= 0.0f && d2 >= 0.0f && d6 <= 0.0f) { *w = d2 - d6 > 0.0f ? d2 / (d2 - d6) : 0.0f; return; }
+    if (va <= 0.0f && d4 - d3 >= 0.0f && d5 - d6 >= 0.0f) {
+        s = (d4 - d3) + (d5 - d6);
+        *w = s > 0.0f ? (d4 - d3) / s : 0.0f, *v = 1.0f - *w;
+        return;
+    }
+    s = va + vb + vc;
+    if (s > 0.0f) *v = vb / s, *w = vc / s;
+}
+static isphpbd_vec3 ipbdx_triangle_point(isphpbd_vec3 a, isphpbd_vec3 b, isphpbd_vec3 c, float v, float w) {
+    return isphpbdx_madd(isphpbdx_madd(a, isphpbdx_sub(b, a), v), isphpbdx_sub(c, a), w);
+}
+
+static float ipbdx_box_distance(isphpbd_vec3 half, isphpbd_vec3 p, isphpbd_vec3 *normal) {
+    isphpbd_vec3 sign = isphpbd_v3(p.x < 0.0f ? -1.0f : 1.0f, p.y < 0.0f ? -1.0f : 1.0f, p.z < 0.0f ? -1.0f : 1.0f);
+    isphpbd_vec3 q = isphpbd_v3(p.x * sign.x - half.x, p.y * sign.y - half.y, p.z * sign.z - half.z), out;
+    float length;
+    if (q.x <= 0.0f && q.y <= 0.0f && q.z <= 0.0f) { /* inside: the nearest face */
+        *normal = q.x >= q.y && q.x >= q.z ? isphpbd_v3(sign.x, 0.0f, 0.0f) : q.y >= q.z ? isphpbd_v3(0.0f, sign.y, 0.0f) : isphpbd_v3(0.0f, 0.0f, sign.z);
+        return isphpbdx_max(q.x, isphpbdx_max(q.y, q.z));
+    }
+    out = ipbdx_max3(q, ipbdx_zero3()), length = isphpbdx_length(out);
+    out = ipbdx_unit(out, isphpbd_v3(0.0f, 1.0f, 0.0f));
+    *normal = isphpbd_v3(out.x * sign.x, out.y * sign.y, out.z * sign.z);
+    return length;
+}
+static float ipbdx_height_distance(const ipbd_world *world, const ipbdx_collider *c, isphpbd_vec3 p, isphpbd_vec3 *normal) {
+    const isphpbd_vec3 *heights = world->collider_vertices + c->vertex_begin; /* three heights to a vec3 */
+    const float *y = &heights[0].x;
+    float gx = p.x / c->cell + 0.5f * (float)(c->columns - 1), gz = p.z / c->cell + 0.5f * (float)(c->rows - 1), fx, fz, h00, h11, dx, dz;
+    int ix, iz;
+    *normal = isphpbd_v3(0.0f, 1.0f, 0.0f);
+    if (!(gx >= 0.0f && gz >= 0.0f && gx <= (float)(c->columns - 1) && gz <= (float)(c->rows - 1))) return IPBDX_FAR;
+    ix = isphpbdx_mini((int)gx, c->columns - 2), iz = isphpbdx_mini((int)gz, c->rows - 2);
+    fx = gx - (float)ix, fz = gz - (float)iz;
+    h00 = y[ix + iz * c->columns], h11 = y[ix + 1 + (iz + 1) * c->columns];
+    if (fx > fz) { /* the cell's two triangles meet on the diagonal fx = fz */
+        float h10 = y[ix + 1 + iz * c->columns];
+        dx = h10 - h00, dz = h11 - h10;
+    } else {
+        float h01 = y[ix + (iz + 1) * c->columns];
+        dz = h01 - h00, dx = h11 - h01;
+    }
+    *normal = ipbdx_unit(isphpbd_v3(-dx, c->cell, -dz), *normal);
+    return (p.y - (h00 + dx * fx + dz * fz)) * normal->y;
+}
+static float ipbdx_convex_distance(const ipbd_world *world, const ipbdx_collider *c, isphpbd_vec3 p, isphpbd_vec3 *normal) {
+    const float *plane = world->collider_nodes + 6 * (size_t)c->triangle_begin;
+    float best = -IPBDX_FAR;
+    int i;
+    for (i = 0; i < c->triangle_count; ++i, plane += 6) {
+        float d = isphpbdx_dot(ipbdx_v3(plane), p) - plane[3];
+        if (d > best) best = d, *normal = ipbdx_v3(plane);
+    }
+    return best;
+}
+static float ipbdx_sdf_distance(const ipbdx_collider_call *call, isphpbd_vec3 p, isphpbd_vec3 *normal) {
+    float d;
+    *normal = isphpbd_v3(0.0f, 1.0f, 0.0f);
+    if (!call->sdf) return IPBDX_FAR;
+    d = call->sdf(p, normal, call->user);
+    if (!isphpbdx_finite(d) || !isphpbdx_finite3(*normal)) return IPBDX_FAR;
+    *normal = ipbdx_unit(*normal, isphpbd_v3(0.0f, 1.0f, 0.0f));
+    return d;
+}
+/* Signed distance in the collider's frame; every shape but meshes. */
+static float ipbdx_shape_distance(const ipbd_world *world, int slot, isphpbd_vec3 p, isphpbd_vec3 *normal) {
+    const ipbdx_collider *c = world->colliders + slot;
+    isphpbd_vec3 up = isphpbd_v3(0.0f, 1.0f, 0.0f);
+    switch (c->type) {
+        case IPBD_PLANE: *normal = up; return p.y;
+        case IPBD_SPHERE: *normal = ipbdx_unit(p, up); return isphpbdx_length(p) - c->size.x;
+        case IPBD_CAPSULE:
+            p.y -= isphpbdx_clamp(p.y, -c->size.y, c->size.y);
+            *normal = ipbdx_unit(p, isphpbd_v3(1.0f, 0.0f, 0.0f));
+            return isphpbdx_length(p) - c->size.x;
+        case IPBD_BOX: return ipbdx_box_distance(c->size, p, normal);
+        case IPBD_CONVEX: return ipbdx_convex_distance(world, c, p, normal);
+        case IPBD_HEIGHTFIELD: return ipbdx_height_distance(world, c, p, normal);
+        default: return ipbdx_sdf_distance(world->calls + slot, p, normal);
+    }
+}
+
+/* ---- [collide] one vertex against the colliders ------------------------------------------------------------------------------
+   Paths are taken in the collider's own frame, from where the vertex was relative to the collider's start pose to where
+   it is relative to its end pose: so the motion of both is one motion. A path that could jump across the shape is
+   walked by its signed distance; the rest is tested at its end. */
+
+typedef struct ipbdx_hit { isphpbd_vec3 normal; float depth, before; } ipbdx_hit; /* frame; m to move out; distance at the start */
+
+/* First place along a-b where the distance falls to r; the surface's plane there then holds b back. */
+static bool ipbdx_sweep(const ipbd_world *world, int slot, isphpbd_vec3 a, isphpbd_vec3 b, float r, ipbdx_hit *hit) {
+    isphpbd_vec3 d = isphpbdx_sub(b, a), q = a;
+    float length = isphpbdx_length(d), t = 0.0f, distance;
+    int i;
+    for (i = 0; i < 64; ++i) {
+        distance = ipbdx_shape_distance(world, slot, q, &hit->normal);
+        if (i == 0) hit->before = distance;
+        if (distance <= r * 1.01f) {
+            hit->depth = r - (distance + isphpbdx_dot(hit->normal, isphpbdx_sub(b, q)));
+            return hit->depth > 0.0f;
+        }
+        t += (distance - r) / length;
+        if (!(t < 1.0f)) return false;
+        q = isphpbdx_madd(a, d, t);
+    }
+    return false;
+}
+static bool ipbdx_volume_hit(const ipbd_world *world, int slot, isphpbd_vec3 a, isphpbd_vec3 b, float r, ipbdx_hit *hit) {
+    const ipbdx_collider *c = world->colliders + slot;
+    isphpbd_vec3 unused;
+    if (isphpbdx_length(isphpbdx_sub(b, a)) > c->inner && ipbdx_sweep(world, slot, a, b, r, hit)) return true;
+    hit->depth = r - ipbdx_shape_distance(world, slot, b, &hit->normal);
+    if (!(hit->depth > 0.0f)) return false;
+    hit->before = ipbdx_shape_distance(world, slot, a, &unused);
+    return true;
+}
+/* Where the segment a-b crosses the triangle, as a share of its length; negative if it does not. The rim is a little wide,
+   so that nothing slips between two triangles. */
+static float ipbdx_segment_triangle(isphpbd_vec3 a, isphpbd_vec3 b, const isphpbd_vec3 *t) {
+    isphpbd_vec3 d = isphpbdx_sub(b, a), e1 = isphpbdx_sub(t[1], t[0]), e2 = isphpbdx_sub(t[2], t[0]), n = isphpbdx_cross(e1, e2);
+    isphpbd_vec3 s = isphpbdx_sub(a, t[0]), m = isphpbdx_cross(s, d);
+    float det = -isphpbdx_dot(d, n), share, u, v;
+    if (!(isphpbdx_abs(det) > IPBDX_TINY)) return -1.0f;
+    share = isphpbdx_dot(s, n) / det, u = isphpbdx_dot(e2, m) / det, v = -isphpbdx_dot(e1, m) / det;
+    if (!(share >= 0.0f && share <= 1.0f) || u < -1e-4f || v < -1e-4f || u + v > 1.0002f) return -1.0f;
+    return share;
+}
+typedef struct ipbdx_search { isphpbd_vec3 a, b; float r, nearest, first; isphpbd_vec3 closest, crossed[3]; } ipbdx_search;
+
+static void ipbdx_search_triangle(ipbdx_search *s, const isphpbd_vec3 *t) {
+    float share = ipbdx_segment_triangle(s->a, s->b, t), v, w, distance;
+    isphpbd_vec3 q;
+    if (share >= 0.0f && share < s->first) s->first = share, memcpy(s->crossed, t, sizeof s->crossed);
+    ipbdx_closest_on_triangle(s->b, t[0], t[1], t[2], &v, &w);
+    q = ipbdx_triangle_point(t[0], t[1], t[2], v, w);
+    distance = isphpbdx_length(isphpbdx_sub(s->b, q));
+    if (distance < s->nearest) s->nearest = distance, s->closest = q;
+}
+static void ipbdx_search_mesh(const ipbd_world *world, const ipbdx_collider *c, ipbdx_search *s) {
+    isphpbd_vec3 wide = isphpbd_v3(s->r, s->r, s->r), low = isphpbdx_sub(ipbdx_min3(s->a, s->b), wide), high = isphpbdx_add(ipbdx_max3(s->a, s->b), wide), t[3];
+    const float *nodes = world->collider_nodes + 6 * (size_t)c->triangle_begin;
+    int leaf_begin = (1 << ipbdx_tree_depth(c->triangle_count)) - 1, top = 1, i, k;
+    ipbdx_visit stack[IPBDX_STACK];
+    stack[0].node = 0, stack[0].low = 0, stack[0].high = c->triangle_count;
+    while (top > 0) {
+        ipbdx_visit visit = stack[--top];
+        if (ipbdx_boxes_apart(nodes + 6 * (size_t)visit.node, low, high)) continue;
+        if (ipbdx_visit_split(visit, leaf_begin, stack + top, stack + top + 1)) {
+            top += 2;
+            continue;
+        }
+        for (i = visit.low; i < visit.high; ++i) {
+            const uint32_t *index = world->collider_triangles + 3 * (size_t)(c->triangle_begin + i);
+            for (k = 0; k < 3; ++k) t[k] = world->collider_vertices[c->vertex_begin + (int)index[k]];
+            ipbdx_search_triangle(s, t);
+        }
+    }
+}
+/* Triangles are thin: the side the path starts on is the side it stays on. */
+static bool ipbdx_mesh_hit(const ipbd_world *world, int slot, isphpbd_vec3 a, isphpbd_vec3 b, float r, ipbdx_hit *hit) {
+    ipbdx_search s;
+    isphpbd_vec3 n, up = isphpbd_v3(0.0f, 1.0f, 0.0f);
+    memset(&s, 0, sizeof s);
+    s.a = a, s.b = b, s.r = r, s.nearest = r, s.first = 2.0f;
+    ipbdx_search_mesh(world, world->colliders + slot, &s);
+    if (s.first <= 1.0f) {
+        n = ipbdx_unit(isphpbdx_cross(isphpbdx_sub(s.crossed[1], s.crossed[0]), isphpbdx_sub(s.crossed[2], s.crossed[0])), up);
+        hit->before = isphpbdx_dot(n, isphpbdx_sub(a, s.crossed[0]));
+        if (hit->before < 0.0f) n = isphpbdx_scale(n, -1.0f), hit->before = -hit->before;
+        hit->normal = n, hit->depth = r - isphpbdx_dot(n, isphpbdx_sub(b, s.crossed[0]));
+        return true;
+    }
+    if (!(s.nearest < r)) return false;
+    hit->normal = ipbdx_unit(isphpbdx_sub(b, s.closest), up);
+    hit->depth = r - s.nearest, hit->before = isphpbdx_dot(hit->normal, isphpbdx_sub(a, s.closest));
+    return true;
+}
+static void ipbdx_note_touch(ipbd_world *world, int v, int slot, isphpbd_vec3 moved) {
+    ipbdx_touch *touch = world->touches + 2 * (size_t)v;
+    if (touch->collider && touch->collider != (uint32_t)slot + 1u) ++touch;
+    if (touch->collider != (uint32_t)slot + 1u) touch->push = ipbdx_zero3();
+    touch->collider = (uint32_t)slot + 1u;
+    touch->push = isphpbdx_madd(touch->push, moved, world->masses[v]);
+}
+/* Moves the vertex out and takes tangential motion away up to Coulomb's limit. Parts that started too deep come out at a
+   fixed speed, and their start moves with them, so that this adds no velocity. */
+static void ipbdx_resolve_hit(ipbd_world *world, const ipbdx_body *body, int v, int slot, isphpbd_vec3 b, ipbdx_hit hit) {
+    const ipbdx_collider *c = world->colliders + slot;
+    float *x = world->positions + 4 * (size_t)v, *start = world->starts + 4 * (size_t)v;
+    float r = 0.5f * body->thickness, friction = isphpbdx_max(body->friction, c->friction), length, limit, reach;
+    isphpbd_vec3 old = ipbdx_v3(x), n = isphpbdx_rotate(c->end.rotation, hit.normal), now, slip, surface;
+    if (hit.before < r) {
+        reach = isphpbdx_min(r, hit.before + IPBDX_PUSH_SPEED * world->h);
+        hit.depth -= r - reach;
+        if (!(hit.depth > 0.0f)) return;
+        ipbdx_put3(start, isphpbdx_madd(ipbdx_v3(start), n, isphpbdx_min(reach - hit.before, hit.depth)));
+    }
+    if (c->inverse_mass > 0.0f) hit.depth /= 1.0f + c->inverse_mass * c->touching_mass;
+    now = isphpbdx_madd(old, n, hit.depth);
+    surface = isphpbdx_sub(ipbdx_pose_point(c->end, b), ipbdx_pose_point(c->start, b));
+    slip = isphpbdx_sub(isphpbdx_sub(now, ipbdx_v3(start)), surface);
+    slip = isphpbdx_madd(slip, n, -isphpbdx_dot(n, slip));
+    length = isphpbdx_length(slip), limit = friction * hit.depth;
+    now = isphpbdx_madd(now, slip, length > limit ? -limit / length : -1.0f);
+    ipbdx_put3(x, now);
+    ipbdx_note_touch(world, v, slot, isphpbdx_sub(now, old));
+}
+static bool ipbdx_collide_pair(ipbd_world *world, const ipbdx_body *body, int v, int slot) {
+    const ipbdx_collider *c = world->colliders + slot;
+    isphpbd_vec3 a = ipbdx_pose_local(c->start, ipbdx_v3(world->starts + 4 * (size_t)v));
+    isphpbd_vec3 b = ipbdx_pose_local(c->end, ipbdx_v3(world->positions + 4 * (size_t)v));
+    float r = 0.5f * body->thickness, far = c->bound + r + isphpbdx_length(isphpbdx_sub(b, a));
+    ipbdx_hit hit;
+    if (isphpbdx_dot(b, b) > far * far) return false;
+    if (!(c->type == IPBD_MESH ? ipbdx_mesh_hit(world, slot, a, b, r, &hit) : ipbdx_volume_hit(world, slot, a, b, r, &hit))) return false;
+    ipbdx_resolve_hit(world, body, v, slot, b, hit);
+    return true;
+}
+#define IPBDX_NEAR 64
+typedef struct ipbdx_near { int count, slots[IPBDX_NEAR]; } ipbdx_near; /* colliders that a slab may touch */
+
+/* Two rounds: pushed out of one collider a vertex may be in another, or beyond the next triangle. */
+static int ipbdx_collide_vertex(ipbd_world *world, const ipbdx_body *body, int v, const ipbdx_near *near_list) {
+    int round, i, hits = 0, all = 0;
+    if (!(world->positions[4 * (size_t)v + 3] > 0.0f)) return 0;
+    for (round = 0; round < 3; ++round, all += hits) {
+        for (i = 0, hits = 0; i < near_list->count; ++i) hits += ipbdx_collide_pair(world, body, v, near_list->slots[i]);
+        if (!hits || (near_list->count == 1 && world->colliders[near_list->slots[0]].type != IPBD_MESH)) break;
+    }
+    return all + hits > 0;
+}
+/* Colliders from slot `from` on whose bounding sphere meets the slab's swept box; answers where to go on. */
+static int ipbdx_list_near(const ipbd_world *world, const ipbdx_slab *slab, int from, ipbdx_near *out) {
+    const ipbdx_body *body = world->bodies + slab->body;
+    isphpbd_vec3 low = isphpbd_v3(IPBDX_FAR, IPBDX_FAR, IPBDX_FAR), high = isphpbdx_scale(low, -1.0f), centre;
+    float reach;
+    int v;
+    out->count = 0;
+    for (v = body->vertex_begin + slab->vertex_begin; v < body->vertex_begin + slab->vertex_end; ++v) {
+        isphpbd_vec3 a = ipbdx_v3(world->starts + 4 * (size_t)v), b = ipbdx_v3(world->positions + 4 * (size_t)v);
+        low = ipbdx_min3(low, ipbdx_min3(a, b)), high = ipbdx_max3(high, ipbdx_max3(a, b));
+    }
+    centre = ipbdx_lerp3(low, high, 0.5f), reach = 0.5f * isphpbdx_length(isphpbdx_sub(high, low)) + 0.5f * body->thickness;
+    for (; from < world->counts.colliders && out->count < IPBDX_NEAR; ++from) {
+        const ipbdx_collider *c = world->colliders + from;
+        isphpbd_vec3 d = isphpbdx_sub(c->end.position, centre);
+        float range = c->bound + reach + isphpbdx_length(isphpbdx_sub(c->end.position, c->start.position));
+        if (!c->used || !(c->layer & body->mask) || !(body->layer & c->mask)) continue;
+        if (c->bound < 0.5f * IPBDX_FAR && isphpbdx_dot(d, d) > range * range) continue;
+        out->slots[out->count++] = from;
+    }
+    return from;
+}
+
+/* Poses of this substep. Bodies with mass leave their given path by what the impulses of this step did to them. */
+static ipbd_pose ipbdx_collider_at(const ipbdx_collider *c, float t) {
+    ipbd_pose pose = c->to;
+    if (t < 1.0f) pose.position = ipbdx_lerp3(c->from.position, c->to.position, t), pose.rotation = ipbdx_quat_mix(c->from.rotation, c->to.rotation, t);
+    pose.position = isphpbdx_add(pose.position, c->yield_offset);
+    pose.rotation = ipbdx_quat_unit(ipbdx_quat_mul(c->yield_turn, pose.rotation));
+    return pose;
+}
+static void ipbdx_place_colliders(ipbd_world *world) {
+    float t = world->substep + 1 >= world->substeps ? 1.0f : (float)(world->substep + 1) / (float)world->substeps;
+    int i;
+    for (i = 0; i < world->counts.colliders; ++i) {
+        ipbdx_collider *c = world->colliders + i;
+        if (!c->used) continue;
+        c->start = c->end, c->end = ipbdx_collider_at(c, t);
+    }
+}
+static bool ipbdx_pose_equal(ipbd_pose a, ipbd_pose b) {
+    return a.position.x == b.position.x && a.position.y == b.position.y && a.position.z == b.position.z && a.rotation.x == b.rotation.x &&
+           a.rotation.y == b.rotation.y && a.rotation.z == b.rotation.z && a.rotation.w == b.rotation.w;
+}
+static void ipbdx_wake_near(ipbd_world *world, const ipbdx_collider *c) {
+    int i;
+    for (i = 0; i < world->counts.bodies; ++i) {
+        ipbdx_body *body = world->bodies + i;
+        isphpbd_vec3 low = body->low, high = body->high, a = ipbdx_min3(c->from.position, c->to.position), b = ipbdx_max3(c->from.position, c->to.position);
+        if (!body->used || !body->asleep) continue;
+        if (c->bound < 0.5f * IPBDX_FAR && (a.x - c->bound > high.x || b.x + c->bound < low.x || a.y - c->bound > high.y || b.y + c->bound < low.y ||
+                                            a.z - c->bound > high.z || b.z + c->bound < low.z)) continue;
+        body->asleep = 0, body->quiet_seconds = 0.0f;
+    }
+}
+static void ipbdx_begin_colliders(ipbd_world *world) {
+    int i;
+    for (i = 0; i < world->counts.colliders; ++i) {
+        ipbdx_collider *c = world->colliders + i;
+        if (!c->used) continue;
+        c->yield_velocity = c->yield_spin = c->yield_offset = ipbdx_zero3();
+        c->yield_turn = ipbdx_quat_identity();
+        c->start = c->end = c->from;
+        if (!ipbdx_pose_equal(c->from, c->to)) ipbdx_wake_near(world, c);
+    }
+}
+/* impulse in N s on the collider at a point. */
+static void ipbdx_push_collider(ipbdx_collider *c, isphpbd_vec3 point, isphpbd_vec3 impulse) {
+    isphpbd_vec3 torque = isphpbdx_cross(isphpbdx_sub(point, c->end.position), impulse), local;
+    c->linear = isphpbdx_add(c->linear, impulse), c->angular = isphpbdx_add(c->angular, torque);
+    if (!(c->inverse_mass > 0.0f)) return;
+    c->yield_velocity = isphpbdx_madd(c->yield_velocity, impulse, c->inverse_mass);
+    local = isphpbdx_unrotate(c->end.rotation, torque);
+    local = isphpbd_v3(local.x * c->inverse_inertia.x, local.y * c->inverse_inertia.y, local.z * c->inverse_inertia.z);
+    c->yield_spin = isphpbdx_add(c->yield_spin, isphpbdx_rotate(c->end.rotation, local));
+}
+static void ipbdx_collect_touches(ipbd_world *world) {
+    int i, k, v;
+    for (i = 0; i < world->interior_count; ++i) {
+        const ipbdx_slab *slab = world->slabs + world->interiors[i];
+        int begin = world->bodies[slab->body].vertex_begin;
+        if (!world->partials[world->interiors[i]].contacts) continue;
+        for (v = begin + slab->vertex_begin; v < begin + slab->vertex_end; ++v)
+            for (k = 0; k < 2 && world->touches[2 * (size_t)v + (size_t)k].collider; ++k) {
+                const ipbdx_touch *touch = world->touches + 2 * (size_t)v + k;
+                ipbdx_collider *c = world->colliders + touch->collider - 1;
+                ipbdx_push_collider(c, ipbdx_v3(world->positions + 4 * (size_t)v), isphpbdx_scale(touch->push, -1.0f / world->h));
+                c->touching_mass += world->masses[v];
+            }
+    }
+}
+static void ipbdx_end_colliders(ipbd_world *world) {
+    int i;
+    for (i = 0; i < world->counts.colliders; ++i) world->colliders[i].touching_mass = 0.0f;
+    ipbdx_collect_touches(world);
+    ipbdx_collect_attachments(world);
+    for (i = 0; i < world->counts.colliders; ++i) {
+        ipbdx_collider *c = world->colliders + i;
+        isphpbd_quat turn;
+        if (!c->used || !(c->inverse_mass > 0.0f)) continue;
+        c->yield_offset = isphpbdx_madd(c->yield_offset, c->yield_velocity, world->h);
+        turn.x = 0.5f * world->h * c->yield_spin.x, turn.y = 0.5f * world->h * c->yield_spin.y, turn.z = 0.5f * world->h * c->yield_spin.z, turn.w = 1.0f;
+        c->yield_turn = ipbdx_quat_unit(ipbdx_quat_mul(turn, c->yield_turn));
+    }
+}
+static void ipbdx_finish_colliders(ipbd_world *world) {
+    int i;
+    for (i = 0; i < world->counts.colliders; ++i) world->colliders[i].from = world->colliders[i].to = world->colliders[i].end;
+}
+
+ISPHPBD_API ipbd_collider_desc ipbd_collider_desc_default(void) {
+    ipbd_collider_desc d;
+    memset(&d, 0, sizeof d);
+    d.shape = ipbd_shape_plane();
+    d.pose = ipbd_pose_at(0.0f, 0.0f, 0.0f);
+    d.friction = 0.3f;
+    d.layer = 1u, d.mask = 0xffffffffu;
+    d.cookie = IPBDX_COLLIDER_COOKIE;
+    return d;
+}
+static ipbd_shape ipbdx_shape(ipbd_shape_type type, float x, float y, float z) {
+    ipbd_shape s;
+    memset(&s, 0, sizeof s);
+    s.type = type, s.size = isphpbd_v3(x, y, z);
+    return s;
+}
+ISPHPBD_API ipbd_shape ipbd_shape_plane(void) { return ipbdx_shape(IPBD_PLANE, 0.0f, 0.0f, 0.0f); }
+ISPHPBD_API ipbd_shape ipbd_shape_sphere(float radius) { return ipbdx_shape(IPBD_SPHERE, radius, 0.0f, 0.0f); }
+ISPHPBD_API ipbd_shape ipbd_shape_capsule(float radius, float half_length) { return ipbdx_shape(IPBD_CAPSULE, radius, half_length, 0.0f); }
+ISPHPBD_API ipbd_shape ipbd_shape_box(float half_x, float half_y, float half_z) { return ipbdx_shape(IPBD_BOX, half_x, half_y, half_z); }
+static ipbd_shape ipbdx_shape_of_triangles(ipbd_shape_type type, const float *positions, int vertex_count, const uint32_t *triangles, int count) {
+    ipbd_shape s = ipbdx_shape(type, 0.0f, 0.0f, 0.0f);
+    s.mesh.positions = positions, s.mesh.stride_bytes = 12, s.mesh.vertex_count = vertex_count;
+    s.mesh.triangles = triangles, s.mesh.triangle_count = count;
+    return s;
+}
+ISPHPBD_API ipbd_shape ipbd_shape_convex(const float *positions, int vertex_count, const uint32_t *triangles, int count) {
+    return ipbdx_shape_of_triangles(IPBD_CONVEX, positions, vertex_count, triangles, count);
+}
+ISPHPBD_API ipbd_shape ipbd_shape_mesh(const float *positions, int vertex_count, const uint32_t *triangles, int count) {
+    return ipbdx_shape_of_triangles(IPBD_MESH, positions, vertex_count, triangles, count);
+}
+ISPHPBD_API ipbd_shape ipbd_shape_heightfield(const float *heights, int columns, int rows, float cell) {
+    ipbd_shape s = ipbdx_shape(IPBD_HEIGHTFIELD, 0.0f, 0.0f, 0.0f);
+    s.heights = heights, s.columns = columns, s.rows = rows, s.cell = cell;
+    return s;
+}
+ISPHPBD_API ipbd_shape ipbd_shape_sdf(ipbd_sdf_fn sdf, void *user) {
+    ipbd_shape s = ipbdx_shape(IPBD_SDF, 0.0f, 0.0f, 0.0f);
+    s.sdf = sdf, s.sdf_user = user;
+    return s;
+}
+
+static const char *ipbdx_shape_mesh_fault(const ipbd_mesh *m) {
+    int i;
+    if (!m->positions || !m->triangles || m->vertex_count <= 0 || m->triangle_count <= 0 || m->stride_bytes < 12) return "the collider's mesh is empty";
+    if (m->vertex_count > 1 << 24 || m->triangle_count > 1 << 24) return "the collider's mesh is too large";
+    if (!ipbdx_indices_valid(m->triangles, 3 * m->triangle_count, m->vertex_count)) return "the collider's mesh has an index out of range";
+    for (i = 0; i < m->vertex_count; ++i)
+        if (!isphpbdx_finite3(ipbdx_read_point(m->positions, m->stride_bytes, i))) return "the collider's mesh has a vertex that is not finite";
+    return NULL;
+}
+static const char *ipbdx_shape_fault(const ipbd_shape *s) {
+    int i;
+    switch (s->type) {
+        case IPBD_PLANE: return NULL;
+        case IPBD_SPHERE: return ipbdx_positive(s->size.x) ? NULL : "a sphere needs a radius > 0";
+        case IPBD_CAPSULE: return ipbdx_positive(s->size.x) && ipbdx_not_negative(s->size.y) ? NULL : "a capsule needs a radius > 0 and a half length >= 0";
+        case IPBD_BOX: return ipbdx_positive(s->size.x) && ipbdx_positive(s->size.y) && ipbdx_positive(s->size.z) ? NULL : "a box needs half extents > 0";
+        case IPBD_CONVEX:
+        case IPBD_MESH: return ipbdx_shape_mesh_fault(&s->mesh);
+        case IPBD_HEIGHTFIELD:
+            if (!s->heights || s->columns < 2 || s->rows < 2 || s->columns > 8192 || s->rows > 8192 || !ipbdx_positive(s->cell)) return "a heightfield needs at least 2 x 2 heights and a cell > 0";
+            for (i = 0; i < s->columns * s->rows; ++i)
+                if (!isphpbdx_finite(s->heights[i])) return "a height is not finite";
+            return NULL;
+        case IPBD_SDF: return s->sdf ? NULL : "an SDF shape needs its function";
+    }
+    return "an unknown shape";
+}
+/* How many vec3 and triangles the shape keeps. */
+static void ipbdx_shape_room(const ipbd_shape *s, int *vertices, int *triangles) {
+    bool mesh = s->type == IPBD_CONVEX || s->type == IPBD_MESH;
+    *vertices = mesh ? s->mesh.vertex_count : s->type == IPBD_HEIGHTFIELD ? (s->columns * s->rows + 2) / 3 : 0;
+    *triangles = mesh ? s->mesh.triangle_count : 0;
+}
+static isphpbd_result ipbdx_collider_check(const ipbd_world *world, const ipbd_collider_desc *d) {
+    const isphpbd_logger *logger = &world->desc.logger;
+    const char *fault = d->cookie == IPBDX_COLLIDER_COOKIE ? NULL : "make the collider desc with ipbd_collider_desc_default()";
+    ipbd_pose pose = d->pose;
+    int vertices, triangles;
+    if (fault || !ipbdx_pose_ready(&pose) || !ipbdx_not_negative(d->friction) || !ipbdx_not_negative(d->mass) || !ipbdx_not_negative(d->inertia.x) ||
+        !ipbdx_not_negative(d->inertia.y) || !ipbdx_not_negative(d->inertia.z))
+        return ipbdx_refuse(logger, ISPHPBD_BAD_DESC, fault ? fault : "a collider's pose, friction, mass or inertia is out of range");
+    fault = ipbdx_shape_fault(&d->shape);
+    if (fault) return ipbdx_refuse(logger, d->shape.type == IPBD_CONVEX || d->shape.type == IPBD_MESH ? ISPHPBD_BAD_MESH : ISPHPBD_BAD_DESC, fault);
+    ipbdx_shape_room(&d->shape, &vertices, &triangles);
+    if (world->counts.collider_vertices + vertices > world->desc.capacity.collider_vertices) return ipbdx_refuse(logger, ISPHPBD_CAPACITY, "raise capacity.collider_vertices");
+    if (world->counts.collider_triangles + triangles > world->desc.capacity.collider_triangles) return ipbdx_refuse(logger, ISPHPBD_CAPACITY, "raise capacity.collider_triangles");
+    return ISPHPBD_OK;
+}
+/* Bounds of the tree's leaves from the triangles, of the inner nodes from their children. */
+static void ipbdx_mesh_bounds(ipbd_world *world, const ipbdx_collider *c, ipbdx_visit visit, int leaf_begin) {
+    float *nodes = world->collider_nodes + 6 * (size_t)c->triangle_begin;
+    ipbdx_visit left, right;
+    int i, k;
+    if (ipbdx_visit_split(visit, leaf_begin, &left, &right)) {
+        ipbdx_mesh_bounds(world, c, left, leaf_begin);
+        ipbdx_mesh_bounds(world, c, right, leaf_begin);
+        ipbdx_bound_join(nodes + 6 * (size_t)visit.node, nodes + 6 * (size_t)left.node, nodes + 6 * (size_t)right.node);
+        return;
+    }
+    for (i = visit.low; i < visit.high; ++i)
+        for (k = 0; k < 3; ++k)
+            ipbdx_bound_points(nodes + 6 * (size_t)visit.node, world->collider_vertices[c->vertex_begin + (int)world->collider_triangles[3 * (size_t)(c->triangle_begin + i) + (size_t)k]], i == visit.low && k == 0);
+}
+static void ipbdx_convex_planes(ipbd_world *world, ipbdx_collider *c) {
+    const isphpbd_vec3 *p = world->collider_vertices + c->vertex_begin;
+    isphpbd_vec3 centre = ipbdx_zero3();
+    int i;
+    for (i = 0; i < c->vertex_count; ++i) centre = isphpbdx_madd(centre, p[i], 1.0f / (float)c->vertex_count);
+    c->inner = IPBDX_FAR;
+    for (i = 0; i < c->triangle_count; ++i) {
+        const uint32_t *t = world->collider_triangles + 3 * (size_t)(c->triangle_begin + i);
+        float *plane = world->collider_nodes + 6 * (size_t)(c->triangle_begin + i);
+        isphpbd_vec3 n = ipbdx_unit(isphpbdx_cross(isphpbdx_sub(p[t[1]], p[t[0]]), isphpbdx_sub(p[t[2]], p[t[0]])), isphpbd_v3(0.0f, 1.0f, 0.0f));
+        if (isphpbdx_dot(n, isphpbdx_sub(p[t[0]], centre)) < 0.0f) n = isphpbdx_scale(n, -1.0f);
+        ipbdx_put3(plane, n), plane[3] = isphpbdx_dot(n, p[t[0]]);
+        c->inner = isphpbdx_min(c->inner, plane[3] - isphpbdx_dot(n, centre));
+    }
+}
+static void ipbdx_store_mesh(ipbd_world *world, ipbdx_collider *c, const ipbd_mesh *m) {
+    ipbdx_visit root;
+    int i;
+    for (i = 0; i < m->vertex_count; ++i) {
+        isphpbd_vec3 p = ipbdx_read_point(m->positions, m->stride_bytes, i);
+        world->collider_vertices[c->vertex_begin + i] = p;
+        c->bound = isphpbdx_max(c->bound, isphpbdx_length(p));
+    }
+    memcpy(world->collider_triangles + 3 * (size_t)c->triangle_begin, m->triangles, (size_t)m->triangle_count * 12);
+    if (c->type == IPBD_CONVEX) {
+        ipbdx_convex_planes(world, c);
+        return;
+    }
+    ipbdx_tree_sort(world->collider_vertices + c->vertex_begin, world->collider_triangles + 3 * (size_t)c->triangle_begin, 3, 0, c->triangle_count, ipbdx_tree_depth(c->triangle_count));
+    root.node = 0, root.low = 0, root.high = c->triangle_count;
+    ipbdx_mesh_bounds(world, c, root, (1 << ipbdx_tree_depth(c->triangle_count)) - 1);
+}
+static void ipbdx_store_shape(ipbd_world *world, ipbdx_collider *c, const ipbd_shape *s) {
+    c->type = s->type, c->size = s->size;
+    c->vertex_begin = world->counts.collider_vertices, c->triangle_begin = world->counts.collider_triangles;
+    ipbdx_shape_room(s, &c->vertex_count, &c->triangle_count);
+    world->counts.collider_vertices += c->vertex_count, world->counts.collider_triangles += c->triangle_count;
+    c->columns = s->columns, c->rows = s->rows, c->cell = s->cell;
+    c->bound = 0.0f, c->inner = 0.0f;
+    switch (s->type) {
+        case IPBD_PLANE: c->bound = c->inner = IPBDX_FAR; break;
+        case IPBD_SPHERE: c->bound = s->size.x, c->inner = 0.5f * s->size.x; break;
+        case IPBD_CAPSULE: c->bound = s->size.x + s->size.y, c->inner = 0.5f * s->size.x; break;
+        case IPBD_BOX: c->bound = isphpbdx_length(s->size), c->inner = 0.5f * isphpbdx_min(s->size.x, isphpbdx_min(s->size.y, s->size.z)); break;
+        case IPBD_HEIGHTFIELD:
+            c->bound = c->inner = IPBDX_FAR;
+            memcpy(world->collider_vertices + c->vertex_begin, s->heights, (size_t)(s->columns * s->rows) * sizeof(float));
+            break;
+        case IPBD_CONVEX:
+        case IPBD_MESH:
+            ipbdx_store_mesh(world, c, &s->mesh);
+            c->inner *= 0.5f;
+            break;
+        case IPBD_SDF: c->bound = IPBDX_FAR; break;
+    }
+}
+ISPHPBD_API ipbd_collider ipbd_collider_create(ipbd_world *world, const ipbd_collider_desc *desc, isphpbd_result *why) {
+    ipbd_collider handle;
+    isphpbd_result result = desc ? ipbdx_open(world) : ISPHPBD_BAD_ARGUMENT;
+    int slot = 0;
+    handle.id = 0;
+    if (result == ISPHPBD_OK) result = ipbdx_collider_check(world, desc);
+    if (result == ISPHPBD_OK) {
+        while (slot < world->counts.colliders && world->colliders[slot].used) ++slot;
+        if (slot >= world->desc.capacity.colliders) result = ipbdx_refuse(&world->desc.logger, ISPHPBD_CAPACITY, "raise capacity.colliders");
+    }
+    if (result == ISPHPBD_OK) {
+        ipbdx_collider *c = world->colliders + slot;
+        uint32_t generation = slot < world->counts.colliders ? c->generation : 0u;
+        ipbd_pose pose = desc->pose;
+        (void)ipbdx_pose_ready(&pose);
+        memset(c, 0, sizeof *c);
+        c->generation = generation, c->used = 1;
+        ipbdx_store_shape(world, c, &desc->shape);
+        world->calls[slot].sdf = desc->shape.sdf, world->calls[slot].user = desc->shape.sdf_user;
+        c->friction = desc->friction, c->layer = desc->layer, c->mask = desc->mask;
+        c->inverse_mass = desc->mass > 0.0f ? 1.0f / desc->mass : 0.0f;
+        c->inverse_inertia.x = desc->inertia.x > 0.0f ? 1.0f / desc->inertia.x : 0.0f;
+        c->inverse_inertia.y = desc->inertia.y > 0.0f ? 1.0f / desc->inertia.y : 0.0f;
+        c->inverse_inertia.z = desc->inertia.z > 0.0f ? 1.0f / desc->inertia.z : 0.0f;
+        c->from = c->to = c->start = c->end = pose;
+        world->counts.colliders = isphpbdx_maxi(world->counts.colliders, slot + 1);
+        ipbdx_wake_near(world, c);
+        handle.id = ipbdx_handle(generation, slot);
+    }
+    if (why) *why = result;
+    return handle;
+}
+/* Takes the collider's arrays out; those behind move up. */
+static void ipbdx_forget_shape(ipbd_world *world, const ipbdx_collider *gone) {
+    ipbdx_counts *n = &world->counts;
+    int v = gone->vertex_begin, t = gone->triangle_begin, nv = gone->vertex_count, nt = gone->triangle_count, i;
+    memmove(world->collider_vertices + v, world->collider_vertices + v + nv, (size_t)(n->collider_vertices - v - nv) * sizeof(isphpbd_vec3));
+    memmove(world->collider_triangles + 3 * (size_t)t, world->collider_triangles + 3 * (size_t)(t + nt), (size_t)(n->collider_triangles - t - nt) * 12);
+    memmove(world->collider_nodes + 6 * (size_t)t, world->collider_nodes + 6 * (size_t)(t + nt), (size_t)(n->collider_triangles - t - nt) * 24);
+    n->collider_vertices -= nv, n->collider_triangles -= nt;
+    for (i = 0; i < n->colliders; ++i) {
+        ipbdx_collider *c = world->colliders + i;
+        if (c->used && c->vertex_begin > v) c->vertex_begin -= nv;
+        if (c->used && c->triangle_begin > t) c->triangle_begin -= nt;
+    }
+}
+ISPHPBD_API isphpbd_result ipbd_collider_destroy(ipbd_world *world, ipbd_collider collider) {
+    isphpbd_result open = ipbdx_open(world);
+    ipbdx_collider *c;
+    int v, slot;
+    if (open != ISPHPBD_OK) return open;
+    c = ipbdx_collider_of(world, collider);
+    if (!c) return ISPHPBD_BAD_HANDLE;
+    slot = (int)(c - world->colliders);
+    ipbdx_wake_near(world, c);
+    ipbdx_forget_shape(world, c);
+    for (v = 0; v < world->counts.vertices; ++v)
+        if (world->pins[v].pinned == 2u + (uint32_t)slot) ipbdx_release(world, v);
+    c->used = 0, c->generation = ipbdx_next_generation(c->generation);
+    world->calls[slot].sdf = NULL, world->calls[slot].user = NULL;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_collider_move(ipbd_world *world, ipbd_collider collider, ipbd_pose pose) {
+    isphpbd_result open = ipbdx_open(world);
+    ipbdx_collider *c;
+    if (open != ISPHPBD_OK) return open;
+    c = ipbdx_collider_of(world, collider);
+    if (!c) return ISPHPBD_BAD_HANDLE;
+    if (!ipbdx_pose_ready(&pose)) return ISPHPBD_BAD_ARGUMENT;
+    c->to = pose;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_collider_teleport(ipbd_world *world, ipbd_collider collider, ipbd_pose pose) {
+    isphpbd_result result = ipbd_collider_move(world, collider, pose);
+    ipbdx_collider *c;
+    if (result != ISPHPBD_OK) return result;
+    c = ipbdx_collider_of(world, collider);
+    ipbdx_wake_near(world, c);
+    c->from = c->start = c->end = c->to;
+    ipbdx_wake_near(world, c);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_collider_pose(const ipbd_world *world, ipbd_collider collider, ipbd_pose *pose) {
+    const ipbdx_collider *c = ipbdx_collider_of(world, collider);
+    if (!c) return ISPHPBD_BAD_HANDLE;
+    if (!pose) return ISPHPBD_BAD_ARGUMENT;
+    *pose = c->end;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_collider collider, isphpbd_vec3 *linear, isphpbd_vec3 *angular) {
+    isphpbd_result open = ipbdx_open(world);
+    ipbdx_collider *c;
+    if (open != ISPHPBD_OK) return open;
+    c = ipbdx_collider_of(world, collider);
+    if (!c) return ISPHPBD_BAD_HANDLE;
+    if (linear) *linear = c->linear;
+    if (angular) *angular = c->angular;
+    c->linear = c->angular = ipbdx_zero3();
+    return ISPHPBD_OK;
+}
+
+/* ---- [proximity] which soft parts are near each other ----------------------------------------------------------------------
+   Points against triangles and edges against edges, of one body with itself or of two bodies. Pairs nearer than the contact
+   distance plus a margin are listed and kept until something has moved by half the margin. The list is in a fixed order
+   and only a filter, so results do not depend on when it was made. */
+
+static bool ipbdx_meets(const ipbd_world *world, int a, int b) {
+    const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
+    if (!p->used || !q->used) return false;
+    if (a == b) return p->self_collision && !p->asleep;
+    return p->soft_collision && q->soft_collision && (p->layer & q->mask) && (q->layer & p->mask) && !(p->asleep && q->asleep);
+}
+static bool ipbdx_soft(const ipbdx_body *body) { return body->used && (body->self_collision || body->soft_collision); }
+static bool ipbdx_any_soft(const ipbd_world *world) {
+    int i;
+    for (i = 0; i < world->counts.bodies && world->desc.capacity.contacts > 0; ++i)
+        if (ipbdx_soft(world->bodies + i)) return true;
+    return false;
+}
+/* Bounds of the paths of `corners` vertices per item, for a run of a body's tree. */
+typedef struct ipbdx_tree { float *nodes; const uint32_t *items; int corners, count, leaf_begin, vertex_begin; } ipbdx_tree;
+
+static ipbdx_tree ipbdx_tree_of(const ipbd_world *world, const ipbdx_body *body, bool edges) {
+    ipbdx_tree tree;
+    int begin = edges ? body->edge_begin : body->triangle_begin;
+    tree.corners = edges ? 2 : 3, tree.count = edges ? body->edge_count : body->triangle_count;
+    tree.items = (edges ? world->surface_edges : world->triangles) + (size_t)tree.corners * (size_t)begin;
+    tree.nodes = (edges ? world->edge_nodes : world->triangle_nodes) + 6 * (size_t)begin;
+    tree.leaf_begin = (1 << ipbdx_tree_depth(tree.count)) - 1, tree.vertex_begin = body->vertex_begin;
+    return tree;
+}
+static void ipbdx_item_bounds(const ipbd_world *world, const ipbdx_tree *tree, int item, float *bounds, bool first) {
+    int k;
+    for (k = 0; k < tree->corners; ++k) {
+        size_t v = 4 * ((size_t)tree->vertex_begin + tree->items[tree->corners * item + k]);
+        ipbdx_bound_points(bounds, ipbdx_v3(world->starts + v), first && k == 0);
+        ipbdx_bound_points(bounds, ipbdx_v3(world->positions + v), false);
+    }
+}
+static void ipbdx_tree_refit(const ipbd_world *world, const ipbdx_tree *tree, ipbdx_visit visit) {
+    ipbdx_visit left, right;
+    float *node = tree->nodes + 6 * (size_t)visit.node;
+    int i;
+    if (ipbdx_visit_split(visit, tree->leaf_begin, &left, &right)) {
+        ipbdx_tree_refit(world, tree, left);
+        ipbdx_tree_refit(world, tree, right);
+        ipbdx_bound_join(node, tree->nodes + 6 * (size_t)left.node, tree->nodes + 6 * (size_t)right.node);
+        return;
+    }
+    for (i = visit.low; i < visit.high; ++i) ipbdx_item_bounds(world, tree, i, node, i == visit.low);
+}
+static void ipbdx_refit_task(void *context, int index) {
+    const ipbd_world *world = (const ipbd_world *)context;
+    const ipbdx_body *body = world->bodies + index / 2;
+    ipbdx_tree tree;
+    ipbdx_visit root;
+    if (!ipbdx_soft(body) || !body->triangle_count) return;
+    tree = ipbdx_tree_of(world, body, index % 2 != 0);
+    root.node = 0, root.low = 0, root.high = tree.count;
+    ipbdx_tree_refit(world, &tree, root);
+}
+/* Adds the pairs of one item (its bounds are widened by reach) with the items of a tree; only those from `from` on. */
+static bool ipbdx_find_pairs(ipbd_world *world, const float *bounds, float reach, uint32_t self, const uint32_t *own, int own_count, int own_begin, const ipbdx_tree *tree, int from, uint32_t base) {
+    isphpbd_vec3 wide = isphpbd_v3(reach, reach, reach), low = isphpbdx_sub(ipbdx_v3(bounds), wide), high = isphpbdx_add(ipbdx_v3(bounds + 3), wide);
+    ipbdx_visit stack[IPBDX_STACK];
+    int top = 1, i, k, m;
+    stack[0].node = 0, stack[0].low = 0, stack[0].high = tree->count;
+    while (top > 0) {
+        ipbdx_visit visit = stack[--top];
+        if (visit.high <= from || ipbdx_boxes_apart(tree->nodes + 6 * (size_t)visit.node, low, high)) continue;
+        if (ipbdx_visit_split(visit, tree->leaf_begin, stack + top + 1, stack + top)) { /* left on top: rising order */
+            top += 2;
+            continue;
+        }
+        for (i = isphpbdx_maxi(visit.low, from); i < visit.high; ++i) {
+            bool shared = false;
+            float box[6];
+            for (k = 0; k < tree->corners; ++k)
+                for (m = 0; m < own_count; ++m)
+                    shared = shared || (tree->vertex_begin == own_begin && tree->items[tree->corners * i + k] == own[m]);
+            if (shared) continue;
+            ipbdx_item_bounds(world, tree, i, box, true);
+            if (ipbdx_boxes_apart(box, low, high)) continue;
+            if (world->pair_count >= world->pair_limit) return false;
+            world->pairs[world->pair_count].a = self, world->pairs[world->pair_count].b = base + (uint32_t)i;
+            ++world->pair_count;
+        }
+    }
+    return true;
+}
+static bool ipbdx_find_point_pairs(ipbd_world *world, int a, int b) {
+    const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
+    ipbdx_tree tree = ipbdx_tree_of(world, q, false);
+    float reach = 0.5f * (p->thickness + q->thickness) + world->pair_margin, box[6];
+    uint32_t v;
+    for (v = 0; v < (uint32_t)p->vertex_count && tree.count > 0; ++v) {
+        size_t at = 4 * ((size_t)p->vertex_begin + v);
+        if (!world->pins[p->vertex_begin + (int)v].surface) continue;
+        ipbdx_bound_points(box, ipbdx_v3(world->starts + at), true);
+        ipbdx_bound_points(box, ipbdx_v3(world->positions + at), false);
+        if (!ipbdx_find_pairs(world, box, reach, (uint32_t)p->vertex_begin + v, &v, 1, p->vertex_begin, &tree, 0, (uint32_t)q->triangle_begin)) return false;
+    }
+    return true;
+}
+static bool ipbdx_find_edge_pairs(ipbd_world *world, int a, int b) {
+    const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
+    ipbdx_tree own = ipbdx_tree_of(world, p, true), tree = ipbdx_tree_of(world, q, true);
+    float reach = 0.5f * (p->thickness + q->thickness) + world->pair_margin, box[6];
+    int e;
+    for (e = 0; e < own.count && tree.count > 0; ++e) {
+        ipbdx_item_bounds(world, &own, e, box, true);
+        if (!ipbdx_find_pairs(world, box, reach, (uint32_t)(p->edge_begin + e), own.items + 2 * e, 2, p->vertex_begin, &tree, a == b ? e + 1 : 0, (uint32_t)q->edge_begin)) return false;
+    }
+    return true;
+}
+static float ipbdx_soft_motion(const ipbd_world *world, bool from_reference) {
+    float most = 0.0f;
+    int i, v;
+    for (i = 0; i < world->counts.bodies; ++i) {
+        const ipbdx_body *body = world->bodies + i;
+        if (!ipbdx_soft(body)) continue;
+        for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
+            isphpbd_vec3 from = from_reference ? world->reference[v] : ipbdx_v3(world->starts + 4 * (size_t)v);
+            most = isphpbdx_max(most, isphpbdx_length(isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), from)));
+        }
+    }
+    return most;
+}
+static void ipbdx_list_pairs(ipbd_world *world) {
+    float thickness = 0.0f;
+    bool fits = true;
+    int a, b;
+    for (a = 0; a < world->counts.bodies; ++a)
+        if (ipbdx_soft(world->bodies + a)) thickness = isphpbdx_max(thickness, world->bodies[a].thickness);
+    world->pair_margin = 0.5f * thickness + 2.0f * ipbdx_soft_motion(world, false);
+    for (a = 0; a < world->counts.vertices; ++a) world->reference[a] = ipbdx_v3(world->positions + 4 * (size_t)a);
+    isphpbdx_run(&world->desc.parallel, ipbdx_refit_task, world, 2 * world->counts.bodies);
+    world->pair_count = 0;
+    for (a = 0; a < world->counts.bodies; ++a)
+        for (b = 0; b < world->counts.bodies && fits; ++b)
+            if (ipbdx_meets(world, a, b)) fits = ipbdx_find_point_pairs(world, a, b);
+    world->point_pair_count = world->pair_count;
+    for (a = 0; a < world->counts.bodies; ++a)
+        for (b = a; b < world->counts.bodies && fits; ++b)
+            if (ipbdx_meets(world, a, b)) fits = ipbdx_find_edge_pairs(world, a, b);
+    if (!fits) world->flags |= IPBD_STEP_CONTACTS_FULL;
+    world->pairs_stale = false;
+}
+
+/* ---- [contacts] between soft parts ---------------------------------------------------------------------------------------------
+   A pair's paths over the substep are followed by additive advancement (Li et al. 2021): the distance now, over the speed at
+   which it can shrink at most, is time that may pass safely. Where paths come nearer than the contact distance a
+   linear contact holds the four vertices apart inside the constraint loop; a final pass then stops, without loss of
+   momentum, whatever would still cross. Since no substep ends crossed, the side on which things started is always right. */
+
+typedef struct ipbdx_near_pair {
+    uint32_t v[4]; /* of the world */
+    int split;     /* corners of the first: 1 (point) or 2 (edge) */
+    isphpbd_vec3 x[4], path[4]; /* start, and motion relative to the mean */
+} ipbdx_near_pair;
+typedef struct ipbdx_gap { float distance, weight[4]; isphpbd_vec3 normal; } ipbdx_gap; /* normal: from second to first */
+
+static void ipbdx_pair_corners(const ipbd_world *world, int index, ipbdx_near_pair *p) {
+    const ipbdx_pair *pair = world->pairs + index;
+    if (index < world->point_pair_count) {
+        p->split = 1, p->v[0] = pair->a;
+        memcpy(p->v + 1, world->world_triangles + 3 * (size_t)pair->b, 12);
+    } else {
+        const ipbdx_body *a = world->bodies + world->edge_body[pair->a], *b = world->bodies + world->edge_body[pair->b];
+        p->split = 2;
+        p->v[0] = world->surface_edges[2 * (size_t)pair->a] + (uint32_t)a->vertex_begin, p->v[1] = world->surface_edges[2 * (size_t)pair->a + 1] + (uint32_t)a->vertex_begin;
+        p->v[2] = world->surface_edges[2 * (size_t)pair->b] + (uint32_t)b->vertex_begin, p->v[3] = world->surface_edges[2 * (size_t)pair->b + 1] + (uint32_t)b->vertex_begin;
+    }
+}
+/* Fills start and relative motion; answers how fast the gap can shrink per substep at most. */
+static float ipbdx_pair_paths(const ipbd_world *world, ipbdx_near_pair *p) {
+    isphpbd_vec3 mean = ipbdx_zero3();
+    float first = 0.0f, second = 0.0f;
+    int k;
+    for (k = 0; k < 4; ++k) {
+        p->x[k] = ipbdx_v3(world->starts + 4 * (size_t)p->v[k]);
+        p->path[k] = isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)p->v[k]), p->x[k]);
+        mean = isphpbdx_madd(mean, p->path[k], 0.25f);
+    }
+    for (k = 0; k < 4; ++k) {
+        float length;
+        p->path[k] = isphpbdx_sub(p->path[k], mean), length = isphpbdx_length(p->path[k]);
+        if (k < p->split) first = isphpbdx_max(first, length);
+        else second = isphpbdx_max(second, length);
+    }
+    return first + second;
+}
+/* Parameters of the closest points of segments a-b and c-d (Ericson 2004). */
+static void ipbdx_closest_segments(const isphpbd_vec3 *x, float *s, float *t) {
+    isphpbd_vec3 d1 = isphpbdx_sub(x[1], x[0]), d2 = isphpbdx_sub(x[3], x[2]), r = isphpbdx_sub(x[0], x[2]);
+    float a = isphpbdx_dot(d1, d1), e = isphpbdx_dot(d2, d2), b = isphpbdx_dot(d1, d2), c = isphpbdx_dot(d1, r), f = isphpbdx_dot(d2, r), den = a * e - b * b;
+    *s = den > 1e-6f * a * e ? isphpbdx_clamp((b * f - c * e) / den, 0.0f, 1.0f) : 0.5f;
+    *t = e > IPBDX_TINY ? (b * *s + f) / e : 0.0f;
+    if (*t < 0.0f) *t = 0.0f, *s = a > IPBDX_TINY ? isphpbdx_clamp(-c / a, 0.0f, 1.0f) : 0.0f;
+    else if (*t > 1.0f) *t = 1.0f, *s = a > IPBDX_TINY ? isphpbdx_clamp((b - c) / a, 0.0f, 1.0f) : 0.0f;
+}
+static void ipbdx_measure_gap(const isphpbd_vec3 *x, int split, ipbdx_gap *gap) {
+    isphpbd_vec3 d = ipbdx_zero3();
+    float s, t;
+    int k;
+    if (split == 1) {
+        ipbdx_closest_on_triangle(x[0], x[1], x[2], x[3], &s, &t);
+        gap->weight[0] = 1.0f, gap->weight[1] = s + t - 1.0f, gap->weight[2] = -s, gap->weight[3] = -t;
+    } else {
+        ipbdx_closest_segments(x, &s, &t);
+        gap->weight[0] = 1.0f - s, gap->weight[1] = s, gap->weight[2] = t - 1.0f, gap->weight[3] = -t;
+    }
+    for (k = 1; k < 4; ++k) d = isphpbdx_madd(d, isphpbdx_sub(x[k], x[0]), gap->weight[k]); /* weights sum to zero */
+    gap->distance = isphpbdx_length(d);
+    gap->normal = ipbdx_unit(d, ipbdx_zero3());
+}
+static void ipbdx_pair_at(const ipbdx_near_pair *p, float t, isphpbd_vec3 *x) {
+    int k;
+    for (k = 0; k < 4; ++k) x[k] = isphpbdx_madd(p->x[k], p->path[k], t);
+}
+/* Time in [0, 1] at which the gap falls to `limit`, with the gap there; 2 if it never does. */
+static float ipbdx_advance(const ipbdx_near_pair *p, float speed, float limit, ipbdx_gap *gap) {
+    isphpbd_vec3 x[4];
+    float t = 0.0f;
+    int i;
+    for (i = 0; i < 64; ++i) {
+        ipbdx_pair_at(p, t, x);
+        ipbdx_measure_gap(x, p->split, gap);
+        if (gap->distance <= 1.05f * limit) return t;
+        t += (gap->distance - limit) / speed;
+        if (!(t <= 1.0f)) return 2.0f;
+    }
+    return t;
+}
+/* Contact distance of a pair. Parts of one body that are nearer than that by birth keep nine tenths of what they had. */
+static float ipbdx_pair_distance(const ipbd_world *world, const ipbdx_near_pair *p, float *friction) {
+    const ipbdx_body *a = world->bodies + world->vertex_body[p->v[0]], *b = world->bodies + world->vertex_body[p->v[3]];
+    float distance = 0.5f * (a->thickness + b->thickness);
+    *friction = isphpbdx_max(a->friction, b->friction);
+    if (a == b) {
+        isphpbd_vec3 rest[4];
+        ipbdx_gap born;
+        int k;
+        for (k = 0; k < 4; ++k) rest[k] = world->rests[p->v[k]];
+        ipbdx_measure_gap(rest, p->split, &born);
+        distance = isphpbdx_min(distance, 0.9f * born.distance);
+    }
+    return distance;
+}
+static bool ipbdx_pair_contact(const ipbd_world *world, int index, ipbdx_contact *contact) {
+    ipbdx_near_pair p;
+    ipbdx_gap now, gap;
+    float speed, distance, friction;
+    ipbdx_pair_corners(world, index, &p);
+    speed = ipbdx_pair_paths(world, &p);
+    ipbdx_measure_gap(p.x, p.split, &now);
+    if (now.distance > speed + 0.5f * (world->bodies[world->vertex_body[p.v[0]]].thickness + world->bodies[world->vertex_body[p.v[3]]].thickness)) return false;
+    distance = ipbdx_pair_distance(world, &p, &friction);
+    if (now.distance > speed + distance) return false;
+    gap = now;
+    if (now.distance > distance && !(ipbdx_advance(&p, speed, distance, &gap) <= 1.0f)) return false;
+    memcpy(contact->v, p.v, sizeof p.v);
+    memcpy(contact->weight, gap.weight, sizeof gap.weight);
+    contact->normal = gap.normal, contact->friction = friction;
+    contact->distance = isphpbdx_min(distance, now.distance + IPBDX_PUSH_SPEED * world->h);
+    return true;
+}
+/* Blocks of pairs are looked at in parallel, each writing its contacts where its pairs were; then they are packed. */
+static void ipbdx_contact_task(void *context, int block) {
+    ipbd_world *world = (ipbd_world *)context;
+    int i, end = isphpbdx_mini((block + 1) * IPBDX_PAIR_BLOCK, world->pair_count), count = 0, begin = block * IPBDX_PAIR_BLOCK;
+    for (i = begin; i < end; ++i)
+        if (ipbdx_pair_contact(world, i, world->contacts + begin + count)) ++count;
+    world->block_contacts[block] = count;
+}
+static void ipbdx_find_contacts(ipbd_world *world) {
+    uint64_t began = isphpbdx_ticks(&world->desc.clock);
+    int block, blocks, i;
+    world->contact_count = 0;
+    world->soft = ipbdx_any_soft(world);
+    if (!world->soft) return;
+    if (world->pairs_stale || ipbdx_soft_motion(world, true) > 0.5f * world->pair_margin) ipbdx_list_pairs(world);
+    blocks = (world->pair_count + IPBDX_PAIR_BLOCK - 1) / IPBDX_PAIR_BLOCK;
+    isphpbdx_run(&world->desc.parallel, ipbdx_contact_task, world, blocks);
+    for (block = 0; block < blocks; ++block)
+        for (i = 0; i < world->block_contacts[block]; ++i) world->contacts[world->contact_count++] = world->contacts[block * IPBDX_PAIR_BLOCK + i];
+    for (i = 0; i < world->contact_count; ++i) { /* what is touched by something awake wakes up with the next step */
+        int a = (int)world->vertex_body[world->contacts[i].v[0]], b = (int)world->vertex_body[world->contacts[i].v[3]];
+        if (world->bodies[a].asleep) ipbdx_wake(world->bodies + a);
+        if (world->bodies[b].asleep) ipbdx_wake(world->bodies + b);
+    }
+    world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
+}
+/* Moves the four vertices by weight * w * direction * step. */
+static void ipbdx_push_four(ipbd_world *world, const ipbdx_contact *c, isphpbd_vec3 direction, float step) {
+    int k;
+    for (k = 0; k < 4; ++k) {
+        float *x = world->positions + 4 * (size_t)c->v[k];
+        ipbdx_put3(x, isphpbdx_madd(ipbdx_v3(x), direction, c->weight[k] * x[3] * step));
+    }
+}
+static void ipbdx_solve_contact(ipbd_world *world, const ipbdx_contact *c) {
+    isphpbd_vec3 gap = ipbdx_zero3(), slip = ipbdx_zero3();
+    float weight = 0.0f, depth, length;
+    int k;
+    for (k = 0; k < 4; ++k) {
+        const float *x = world->positions + 4 * (size_t)c->v[k];
+        gap = isphpbdx_madd(gap, ipbdx_v3(x), c->weight[k]);
+        weight += c->weight[k] * c->weight[k] * x[3];
+    }
+    depth = c->distance - isphpbdx_dot(gap, c->normal);
+    if (!(depth > 0.0f) || !(weight > IPBDX_TINY)) return;
+    ipbdx_push_four(world, c, c->normal, depth / weight);
+    for (k = 0; k < 4; ++k)
+        slip = isphpbdx_madd(slip, isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)c->v[k]), ipbdx_v3(world->starts + 4 * (size_t)c->v[k])), c->weight[k]);
+    slip = isphpbdx_madd(slip, c->normal, -isphpbdx_dot(slip, c->normal));
+    length = isphpbdx_length(slip);
+    if (length > IPBDX_TINY) ipbdx_push_four(world, c, slip, -isphpbdx_min(1.0f, c->friction * depth / length) / weight);
+}
+static void ipbdx_solve_contacts(ipbd_world *world) {
+    uint64_t began = isphpbdx_ticks(&world->desc.clock);
+    int i;
+    for (i = 0; i < world->contact_count; ++i) ipbdx_solve_contact(world, world->contacts + i);
+    world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
+}
+/* Takes the share 1 - t of the pair's motion relative to its centre of mass away; momentum stays. A pinned vertex counts as
+   infinitely heavy. */
+static void ipbdx_stop_pair(ipbd_world *world, const ipbdx_near_pair *p, float t) {
+    isphpbd_vec3 mean = ipbdx_zero3(), path[4];
+    double mass = 0.0;
+    int k;
+    for (k = 0; k < 4; ++k) {
+        float w = world->positions[4 * (size_t)p->v[k] + 3];
+        float heavy = w > 0.0f ? 1.0f / w : 1e12f;
+        path[k] = isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)p->v[k]), p->x[k]);
+        mean = isphpbdx_madd(mean, path[k], heavy), mass += (double)heavy;
+    }
+    mean = isphpbdx_scale(mean, (float)(1.0 / mass));
+    for (k = 0; k < 4; ++k) {
+        float *x = world->positions + 4 * (size_t)p->v[k];
+        if (x[3] > 0.0f) ipbdx_put3(x, isphpbdx_add(p->x[k], ipbdx_lerp3(mean, path[k], t)));
+    }
+}
+/* True if the pair would come nearer than a tenth of what it may, or cross; it is stopped then. */
+static bool ipbdx_clamp_pair(ipbd_world *world, int index, bool rigid) {
+    ipbdx_near_pair p;
+    ipbdx_gap gap;
+    float speed, limit, t;
+    ipbdx_pair_corners(world, index, &p);
+    speed = ipbdx_pair_paths(world, &p);
+    ipbdx_measure_gap(p.x, p.split, &gap);
+    limit = 0.1f * isphpbdx_min(gap.distance, world->bodies[world->vertex_body[p.v[0]]].thickness);
+    if (gap.distance > speed + limit) return false;
+    t = ipbdx_advance(&p, speed, limit, &gap);
+    if (!(t <= 1.0f)) return false;
+    ipbdx_stop_pair(world, &p, rigid ? 0.0f : 0.8f * t);
+    return true;
+}
+static void ipbdx_freeze_pairs(ipbd_world *world) {
+    int i, k;
+    for (i = 0; i < world->pair_count; ++i) {
+        ipbdx_near_pair p;
+        ipbdx_pair_corners(world, i, &p);
+        for (k = 0; k < 4; ++k)
+            if (world->positions[4 * (size_t)p.v[k] + 3] > 0.0f) memcpy(world->positions + 4 * (size_t)p.v[k], world->starts + 4 * (size_t)p.v[k], 12);
+    }
+    world->flags |= IPBD_STEP_FROZEN;
+}
+static void ipbdx_clamp_contacts(ipbd_world *world) {
+    uint64_t began = isphpbdx_ticks(&world->desc.clock);
+    int round, i, stopped = 1;
+    if (!world->soft) return;
+    if (ipbdx_soft_motion(world, true) > 0.5f * world->pair_margin) ipbdx_list_pairs(world);
+    for (round = 0; round < 40 && stopped; ++round) {
+        for (i = 0, stopped = 0; i < world->pair_count; ++i) stopped += ipbdx_clamp_pair(world, i, round >= 8);
+        world->last.impacts += stopped;
+    }
+    if (stopped) ipbdx_freeze_pairs(world);
+    world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
+}
+
+/* ---- [sleep] and the frame round the substeps --------------------------------------------------------------------------- */
+
+/* Adds mass, momentum and bounds of a slab; fixed order, so the sums do not depend on threads. */
+static void ipbdx_sum_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    ipbd_world *world = job->world;
+    const ipbdx_slab *slab = world->slabs + job->slabs[index];
+    ipbdx_partial *sum = world->partials + job->slabs[index];
+    int v, begin = world->bodies[slab->body].vertex_begin;
+    sum->mass = 0.0, sum->fastest = 0.0f;
+    memset(sum->moment, 0, sizeof sum->moment), memset(sum->momentum, 0, sizeof sum->momentum);
+    for (v = begin + slab->vertex_begin; v < begin + slab->vertex_end; ++v) {
+        const float *x = world->positions + 4 * (size_t)v, *u = world->velocities + 4 * (size_t)v;
+        double mass = (double)world->masses[v];
+        int k;
+        sum->mass += mass;
+        for (k = 0; k < 3; ++k) sum->moment[k] += mass * (double)x[k], sum->momentum[k] += mass * (double)u[k];
+        sum->fastest = isphpbdx_max(sum->fastest, isphpbdx_length(ipbdx_v3(u)));
+    }
+}
+typedef struct ipbdx_motion { double mass, centre[3], velocity[3], spin[3]; } ipbdx_motion; /* of a body as if rigid */
+
+static void ipbdx_solve_3x3(const double *m, const double *right, double *out) { /* symmetric: xx yy zz xy xz yz */
+    double a = m[1] * m[2] - m[5] * m[5], b = m[4] * m[5] - m[3] * m[2], c = m[3] * m[5] - m[4] * m[1];
+    double det = m[0] * a + m[3] * b + m[4] * c, e = m[0] * m[2] - m[4] * m[4], f = m[3] * m[4] - m[0] * m[5], g = m[0] * m[1] - m[3] * m[3];
+    out[0] = out[1] = out[2] = 0.0;
+    if (!(det > 0.0)) return;
+    out[0] = (a * right[0] + b * right[1] + c * right[2]) / det;
+    out[1] = (b * right[0] + e * right[1] + f * right[2]) / det;
+    out[2] = (c * right[0] + f * right[1] + g * right[2]) / det;
+}
+/* Angular momentum and inertia of all vertices about the centre; serial per body, double. */
+static ipbdx_motion ipbdx_rigid_motion(const ipbd_world *world, const ipbdx_body *body) {
+    ipbdx_motion motion;
+    double spin[3] = {0, 0, 0}, inertia[6] = {0, 0, 0, 0, 0, 0}, small;
+    int i, k, v;
+    memset(&motion, 0, sizeof motion);
+    for (i = body->slab_begin; i < body->slab_begin + body->slab_interior; ++i) {
+        motion.mass += world->partials[i].mass;
+        for (k = 0; k < 3; ++k) motion.centre[k] += world->partials[i].moment[k], motion.velocity[k] += world->partials[i].momentum[k];
+    }
+    for (k = 0; k < 3; ++k) motion.centre[k] /= motion.mass, motion.velocity[k] /= motion.mass;
+    for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
+        const float *x = world->positions + 4 * (size_t)v, *u = world->velocities + 4 * (size_t)v;
+        double m = (double)world->masses[v], r[3], w[3];
+        for (k = 0; k < 3; ++k) r[k] = (double)x[k] - motion.centre[k], w[k] = (double)u[k] - motion.velocity[k];
+        for (k = 0; k < 3; ++k) spin[k] += m * (r[(k + 1) % 3] * w[(k + 2) % 3] - r[(k + 2) % 3] * w[(k + 1) % 3]);
+        inertia[0] += m * (r[1] * r[1] + r[2] * r[2]), inertia[1] += m * (r[0] * r[0] + r[2] * r[2]), inertia[2] += m * (r[0] * r[0] + r[1] * r[1]);
+        inertia[3] -= m * r[0] * r[1], inertia[4] -= m * r[0] * r[2], inertia[5] -= m * r[1] * r[2];
+    }
+    small = 1e-12 * (inertia[0] + inertia[1] + inertia[2]); /* a straight rope has no inertia about itself */
+    for (k = 0; k < 3; ++k) inertia[k] += small;
+    ipbdx_solve_3x3(inertia, spin, motion.spin);
+    return motion;
+}
+/* Velocities move toward those of the body as if it were rigid: linear and angular momentum stay (Mueller et al. 2007). */
+static void ipbdx_damp_body(ipbd_world *world, const ipbdx_body *body) {
+    ipbdx_motion m = ipbdx_rigid_motion(world, body);
+    double share = 1.0 - 1.0 / (1.0 + (double)body->damping * (double)world->dt);
+    int v, k;
+    for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
+        const float *x = world->positions + 4 * (size_t)v;
+        float *u = world->velocities + 4 * (size_t)v;
+        double r[3];
+        if (world->pins[v].pinned) continue;
+        for (k = 0; k < 3; ++k) r[k] = (double)x[k] - m.centre[k];
+        for (k = 0; k < 3; ++k) {
+            double rigid = m.velocity[k] + m.spin[(k + 1) % 3] * r[(k + 2) % 3] - m.spin[(k + 2) % 3] * r[(k + 1) % 3];
+            u[k] = (float)((double)u[k] + share * (rigid - (double)u[k]));
+        }
+    }
+}
+/* Edges strained beyond the yield strain take some of it as their new rest length. */
+static void ipbdx_flow(ipbd_world *world, const ipbdx_body *body) {
+    ipbdx_edges *g = world->edges + body->group_begin[IPBDX_EDGES], *end = g + body->group_count[IPBDX_EDGES];
+    const float *x = world->positions + 4 * (size_t)body->vertex_begin;
+    float share = isphpbdx_min(1.0f, body->plastic_creep * world->dt);
+    int lane;
+    for (; g < end; ++g)
+        for (lane = 0; lane < 4; ++lane) {
+            uint32_t i = g->v[0][lane], j = g->v[1][lane];
+            float first = isphpbdx_length(isphpbdx_sub(world->rests[body->vertex_begin + (int)i], world->rests[body->vertex_begin + (int)j]));
+            float length = isphpbdx_length(isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)i), ipbdx_v3(x + 4 * (size_t)j)));
+            float excess = length - g->rest[lane], yield = body->plastic_yield * g->rest[lane];
+            if (isphpbdx_abs(excess) <= yield) continue;
+            excess = excess > 0.0f ? excess - yield : excess + yield;
+            g->rest[lane] = isphpbdx_clamp(g->rest[lane] + share * excess, first / (1.0f + body->plastic_max), first * (1.0f + body->plastic_max));
+        }
+}
+static void ipbdx_finish_task(void *context, int index) {
+    ipbd_world *world = (ipbd_world *)context;
+    ipbdx_body *body = world->bodies + world->active_bodies[index];
+    float fastest = 0.0f;
+    int i;
+    if (body->damping > 0.0f) ipbdx_damp_body(world, body);
+    if (body->plastic_creep > 0.0f && body->plastic_yield > 0.0f) ipbdx_flow(world, body);
+    for (i = body->slab_begin; i < body->slab_begin + body->slab_interior; ++i) fastest = isphpbdx_max(fastest, world->partials[i].fastest);
+    body->quiet_seconds = fastest < world->desc.sleep_speed ? body->quiet_seconds + world->dt : 0.0f;
+    if (body->can_sleep && world->desc.sleep_speed > 0.0f && body->quiet_seconds >= world->desc.sleep_seconds) body->asleep = 1;
+    for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i) {
+        if (world->pins[i].pinned == 1u) world->pins[i].from = world->pins[i].to;
+        if (body->asleep) ipbdx_put3(world->velocities + 4 * (size_t)i, ipbdx_zero3());
+    }
+}
+/* Lists of what is awake; sums the slabs' counters start from zero. */
+static void ipbdx_list_active(ipbd_world *world) {
+    int i, k;
+    world->interior_count = world->seam_count = world->active_count = 0;
+    for (i = 0; i < world->counts.bodies; ++i) {
+        const ipbdx_body *body = world->bodies + i;
+        if (!body->used || body->asleep) continue;
+        world->active_bodies[world->active_count++] = i;
+        for (k = 0; k < body->slab_interior; ++k) world->interiors[world->interior_count++] = body->slab_begin + k;
+        for (; k < body->slab_count; ++k) world->seams[world->seam_count++] = body->slab_begin + k;
+    }
+    for (i = 0; i < world->interior_count; ++i)
+        world->partials[world->interiors[i]].contacts = world->partials[world->interiors[i]].quarantined = 0;
+}
+static void ipbdx_prepare_task(void *context, int index) {
+    ipbd_world *world = (ipbd_world *)context;
+    ipbdx_body *body = world->bodies + world->active_bodies[index];
+    if (body->tethers_stale && body->tether_slack > 0.0f) ipbdx_find_tethers(world, body);
+    if (body->wind_drag > 0.0f || body->wind_lift > 0.0f || body->overpressure != 0.0f) ipbdx_area_normals(world, body);
+}
+static void ipbdx_vertex_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    ipbd_world *world = job->world;
+    const ipbdx_slab *slab = world->slabs + job->slabs[index];
+    const ipbdx_body *body = world->bodies + slab->body;
+    int v, begin = body->vertex_begin + slab->vertex_begin, end = body->vertex_begin + slab->vertex_end, contacts = 0, next = 0;
+    ipbdx_near near_list;
+    for (v = begin; v < end && body->tether_slack > 0.0f; ++v) ipbdx_tether(world, body, v);
+    while (next < world->counts.colliders) {
+        next = ipbdx_list_near(world, slab, next, &near_list);
+        for (v = begin; v < end && near_list.count > 0; ++v) contacts += ipbdx_collide_vertex(world, body, v, &near_list);
+    }
+    world->partials[job->slabs[index]].contacts = contacts;
+}
+
+static bool ipbdx_vertices_busy(const ipbd_world *world) {
+    int i;
+    for (i = 0; i < world->counts.colliders; ++i)
+        if (world->colliders[i].used) return true;
+    for (i = 0; i < world->active_count; ++i)
+        if (world->bodies[world->active_bodies[i]].tether_slack > 0.0f) return true;
+    return false;
+}
+static void ipbdx_begin_balloons(ipbd_world *world) {
+    int i;
+    for (i = 0; i < world->active_count; ++i) world->bodies[world->active_bodies[i]].balloon_lambda = 0.0f;
+}
+
+ISPHPBD_API isphpbd_result ipbd_step_begin(ipbd_world *world, float dt, int substeps) {
+    isphpbd_result open = ipbdx_open(world);
+    if (open != ISPHPBD_OK) return open;
+    if (!ipbdx_positive(dt) || dt > 1.0f || substeps < 1 || substeps > 1000) return ISPHPBD_BAD_ARGUMENT;
+    if (!isphpbdx_finite(1.0f / (dt / (float)substeps * (dt / (float)substeps)))) return ISPHPBD_BAD_ARGUMENT;
+    memset(&world->last, 0, sizeof world->last);
+    world->last.began = isphpbdx_ticks(&world->desc.clock);
+    world->phase = IPBDX_BEGUN;
+    world->dt = dt, world->h = dt / (float)substeps;
+    world->substeps = substeps, world->substep = 0, world->flags = 0;
+    ipbdx_begin_colliders(world);
+    ipbdx_list_active(world);
+    isphpbdx_run(&world->desc.parallel, ipbdx_prepare_task, world, world->active_count);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API ipbd_arrays ipbd_world_arrays(ipbd_world *world) {
+    ipbd_arrays arrays;
+    memset(&arrays, 0, sizeof arrays);
+    if (!world) return arrays;
+    arrays.positions = world->positions, arrays.starts = world->starts, arrays.velocities = world->velocities;
+    arrays.inverse_masses = world->inverse_masses, arrays.vertex_count = world->counts.vertices;
+    arrays.triangles = world->world_triangles, arrays.triangle_count = world->counts.triangles;
+    return arrays;
+}
+ISPHPBD_API isphpbd_result ipbd_substep_predict(ipbd_world *world) {
+    if (!world) return ISPHPBD_BAD_ARGUMENT;
+    if (world->in_callback) return ISPHPBD_LOCKED;
+    if (world->phase != IPBDX_BEGUN || world->substep >= world->substeps) return ISPHPBD_BAD_ARGUMENT;
+    ipbdx_place_colliders(world);
+    if (world->hooks.begin) {
+        ipbd_arrays arrays = ipbd_world_arrays(world);
+        world->in_callback = true;
+        world->hooks.begin(world, &arrays, world->h, world->hooks.user);
+        world->in_callback = false;
+    }
+    ipbdx_run_slabs(world, ipbdx_predict_task, world->interiors, world->interior_count, true);
+    ipbdx_run_slabs(world, ipbdx_solve_task, world->seams, world->seam_count, true);
+    ipbdx_begin_balloons(world);
+    ipbdx_find_contacts(world);
+    world->phase = IPBDX_PREDICTED;
+    world->iteration = 0;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_substep_iterate(ipbd_world *world) {
+    uint64_t began;
+    if (!world) return ISPHPBD_BAD_ARGUMENT;
+    if (world->in_callback) return ISPHPBD_LOCKED;
+    if (world->phase != IPBDX_PREDICTED) return ISPHPBD_BAD_ARGUMENT;
+    began = isphpbdx_ticks(&world->desc.clock);
+    ipbdx_run_slabs(world, ipbdx_solve_task, world->interiors, world->interior_count, false);
+    ipbdx_run_slabs(world, ipbdx_solve_task, world->seams, world->seam_count, false);
+    if (ipbdx_any_balloon(world)) isphpbdx_run(&world->desc.parallel, ipbdx_balloon_task, world, world->active_count);
+    world->last.solve += isphpbdx_ticks(&world->desc.clock) - began;
+    if (world->hooks.iterate) {
+        ipbd_arrays arrays = ipbd_world_arrays(world);
+        world->in_callback = true;
+        world->hooks.iterate(world, &arrays, world->h, world->iteration, world->hooks.user);
+        world->in_callback = false;
+    }
+    ipbdx_solve_contacts(world);
+    if (ipbdx_vertices_busy(world)) ipbdx_run_slabs(world, ipbdx_vertex_task, world->interiors, world->interior_count, false);
+    ++world->iteration;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_substep_end(ipbd_world *world) {
+    int i;
+    if (!world) return ISPHPBD_BAD_ARGUMENT;
+    if (world->in_callback) return ISPHPBD_LOCKED;
+    if (world->phase != IPBDX_PREDICTED) return ISPHPBD_BAD_ARGUMENT;
+    ipbdx_clamp_contacts(world);
+    ipbdx_run_slabs(world, ipbdx_end_task, world->interiors, world->interior_count, false);
+    ipbdx_end_colliders(world);
+    for (i = 0; i < world->active_count; ++i) world->bodies[world->active_bodies[i]].lambda_h = world->h;
+    if (world->hooks.end) {
+        ipbd_arrays arrays = ipbd_world_arrays(world);
+        world->in_callback = true;
+        world->hooks.end(world, &arrays, world->h, world->hooks.user);
+        world->in_callback = false;
+    }
+    world->phase = IPBDX_BEGUN;
+    ++world->substep;
+    return ISPHPBD_OK;
+}
+static ipbd_step_info ipbdx_step_answer(isphpbd_result result, uint32_t flags) {
+    ipbd_step_info info;
+    info.result = result, info.flags = result == ISPHPBD_OK ? flags : (uint32_t)IPBD_STEP_REFUSED;
+    return info;
+}
+ISPHPBD_API ipbd_step_info ipbd_step_finish(ipbd_world *world) {
+    int i;
+    if (!world) return ipbdx_step_answer(ISPHPBD_BAD_ARGUMENT, 0);
+    if (world->in_callback) return ipbdx_step_answer(ISPHPBD_LOCKED, 0);
+    if (world->phase != IPBDX_BEGUN) return ipbdx_step_answer(ISPHPBD_BAD_ARGUMENT, 0);
+    ipbdx_run_slabs(world, ipbdx_sum_task, world->interiors, world->interior_count, false);
+    isphpbdx_run(&world->desc.parallel, ipbdx_finish_task, world, world->active_count);
+    for (i = 0; i < world->interior_count; ++i) {
+        world->last.collider_contacts += world->partials[world->interiors[i]].contacts;
+        world->last.quarantined += world->partials[world->interiors[i]].quarantined;
+    }
+    if (world->last.quarantined) world->flags |= IPBD_STEP_QUARANTINE;
+    ipbdx_finish_colliders(world);
+    world->phase = IPBDX_IDLE;
+    world->last.step = isphpbdx_ticks(&world->desc.clock) - world->last.began;
+    return ipbdx_step_answer(ISPHPBD_OK, world->flags);
+}
+ISPHPBD_API ipbd_step_info ipbd_step(ipbd_world *world, float dt) {
+    isphpbd_result result = world ? ipbd_step_begin(world, dt, world->desc.substeps) : ISPHPBD_BAD_ARGUMENT;
+    int i;
+    if (result != ISPHPBD_OK) return ipbdx_step_answer(result, 0);
+    while (world->substep < world->substeps) {
+        ipbd_substep_predict(world);
+        for (i = 0; i < world->desc.iterations; ++i) ipbd_substep_iterate(world);
+        ipbd_substep_end(world);
+    }
+    return ipbd_step_finish(world);
+}
+
+/* ---- [bodies] what the user does with a body ------------------------------------------------------------------------------ */
+
+/* The body if the world may be changed and the handle is good; *result tells. */
+static ipbdx_body *ipbdx_edit(ipbd_world *world, ipbd_body handle, isphpbd_result *result) {
+    ipbdx_body *body;
+    *result = ipbdx_open(world);
+    if (*result != ISPHPBD_OK) return NULL;
+    body = ipbdx_body_of(world, handle);
+    if (!body) *result = ISPHPBD_BAD_HANDLE;
+    return body;
+}
+/* World vertex of an input vertex, or -1. */
+static int ipbdx_vertex_of(const ipbd_world *world, const ipbdx_body *body, int input_vertex) {
+    uint32_t v;
+    if (input_vertex < 0 || input_vertex >= body->input_count) return -1;
+    v = world->vertex_map[body->input_begin + input_vertex];
+    return v == IPBD_NO_VERTEX ? -1 : body->vertex_begin + (int)v;
+}
+static int ipbdx_edit_vertex(ipbd_world *world, ipbd_body handle, int input_vertex, ipbdx_body **body, isphpbd_result *result) {
+    int v;
+    *body = ipbdx_edit(world, handle, result);
+    if (!*body) return -1;
+    v = ipbdx_vertex_of(world, *body, input_vertex);
+    if (v < 0) *result = ISPHPBD_BAD_ARGUMENT;
+    return v;
+}
+
+/* Takes [begin, begin + count) out of an array; what is behind moves up. */
+static void ipbdx_cut(void *array, size_t size, int begin, int count, int total) {
+    unsigned char *bytes = (unsigned char *)array;
+    memmove(bytes + size * (size_t)begin, bytes + size * (size_t)(begin + count), size * (size_t)(total - begin - count));
+}
+static void ipbdx_cut_vertices(ipbd_world *w, int begin, int count) {
+    int total = w->counts.vertices;
+    ipbdx_cut(w->positions, 16, begin, count, total);
+    ipbdx_cut(w->starts, 16, begin, count, total);
+    ipbdx_cut(w->velocities, 16, begin, count, total);
+    ipbdx_cut(w->normals, 16, begin, count, total);
+    ipbdx_cut(w->rests, sizeof *w->rests, begin, count, total);
+    ipbdx_cut(w->masses, sizeof(float), begin, count, total);
+    ipbdx_cut(w->inverse_masses, sizeof(float), begin, count, total);
+    ipbdx_cut(w->pins, sizeof *w->pins, begin, count, total);
+    ipbdx_cut(w->touches, 2 * sizeof *w->touches, begin, count, total);
+    ipbdx_cut(w->vertex_body, 4, begin, count, total);
+    ipbdx_cut(w->vertex_input, 4, begin, count, total);
+    w->counts.vertices -= count;
+}
+static void ipbdx_shift_body(ipbdx_body *body, const ipbdx_body *gone) {
+    int k;
+    if (body->vertex_begin > gone->vertex_begin) body->vertex_begin -= gone->vertex_count;
+    if (body->input_begin > gone->input_begin) body->input_begin -= gone->input_count;
+    if (body->triangle_begin > gone->triangle_begin) body->triangle_begin -= gone->triangle_count;
+    if (body->edge_begin > gone->edge_begin) body->edge_begin -= gone->edge_count;
+    if (body->slab_begin > gone->slab_begin) body->slab_begin -= gone->slab_count;
+    for (k = 0; k < IPBDX_STORES; ++k)
+        if (body->group_begin[k] > gone->group_begin[k]) body->group_begin[k] -= gone->group_count[k];
+}
+static void ipbdx_forget_skin(ipbd_world *world, ipbdx_skin *skin) {
+    int i, begin = skin->begin, count = skin->count;
+    ipbdx_cut(world->binds, sizeof *world->binds, begin, count, world->counts.binds);
+    world->counts.binds -= count;
+    skin->used = 0, skin->generation = ipbdx_next_generation(skin->generation);
+    for (i = 0; i < world->counts.skins; ++i)
+        if (world->skins[i].used && world->skins[i].begin > begin) world->skins[i].begin -= count;
+}
+static void ipbdx_number_triangles(ipbd_world *world) {
+    int b, i;
+    for (b = 0; b < world->counts.bodies; ++b) {
+        const ipbdx_body *body = world->bodies + b;
+        if (!body->used) continue;
+        for (i = 3 * body->triangle_begin; i < 3 * (body->triangle_begin + body->triangle_count); ++i)
+            world->world_triangles[i] = world->triangles[i] + (uint32_t)body->vertex_begin;
+    }
+}
+ISPHPBD_API isphpbd_result ipbd_body_destroy(ipbd_world *world, ipbd_body handle) {
+    isphpbd_result result;
+    ipbdx_body *body = ipbdx_edit(world, handle, &result), gone;
+    int i, slot;
+    if (!body) return result;
+    gone = *body, slot = (int)(body - world->bodies);
+    for (i = 0; i < world->counts.skins; ++i)
+        if (world->skins[i].used && world->skins[i].body == slot) ipbdx_forget_skin(world, world->skins + i);
+    ipbdx_cut_vertices(world, gone.vertex_begin, gone.vertex_count);
+    ipbdx_cut(world->vertex_map, 4, gone.input_begin, gone.input_count, world->counts.inputs), world->counts.inputs -= gone.input_count;
+    ipbdx_cut(world->triangles, 12, gone.triangle_begin, gone.triangle_count, world->counts.triangles), world->counts.triangles -= gone.triangle_count;
+    ipbdx_cut(world->edge_body, 4, gone.edge_begin, gone.edge_count, world->counts.surface_edges);
+    ipbdx_cut(world->surface_edges, 8, gone.edge_begin, gone.edge_count, world->counts.surface_edges), world->counts.surface_edges -= gone.edge_count;
+    ipbdx_cut(world->slabs, sizeof *world->slabs, gone.slab_begin, gone.slab_count, world->counts.slabs), world->counts.slabs -= gone.slab_count;
+    for (i = 0; i < IPBDX_STORES; ++i) {
+        ipbdx_cut(ipbdx_store_base(world, i), ipbdx_store_size(i), gone.group_begin[i], gone.group_count[i], world->counts.groups[i]);
+        world->counts.groups[i] -= gone.group_count[i];
+    }
+    body->used = 0, body->generation = ipbdx_next_generation(body->generation);
+    for (i = 0; i < world->counts.bodies; ++i) {
+        if (!world->bodies[i].used) continue;
+        ipbdx_shift_body(world->bodies + i, &gone);
+        if (world->bodies[i].soft_collision) ipbdx_wake(world->bodies + i); /* it may have lain on what is gone */
+    }
+    ipbdx_number_triangles(world);
+    world->pairs_stale = true;
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API ipbd_view ipbd_body_view(const ipbd_world *world, ipbd_body handle) {
+    const ipbdx_body *body = ipbdx_body_of(world, handle);
+    ipbd_view view;
+    memset(&view, 0, sizeof view);
+    if (!body) return view;
+    view.positions = world->positions + 4 * (size_t)body->vertex_begin;
+    view.starts = world->starts + 4 * (size_t)body->vertex_begin;
+    view.velocities = world->velocities + 4 * (size_t)body->vertex_begin;
+    view.stride_bytes = 16, view.vertex_count = body->vertex_count;
+    view.triangles = world->triangles + 3 * (size_t)body->triangle_begin, view.triangle_count = body->triangle_count;
+    view.vertex_map = world->vertex_map + body->input_begin, view.input_vertex_count = body->input_count;
+    return view;
+}
+ISPHPBD_API isphpbd_result ipbd_body_range(const ipbd_world *world, ipbd_body handle, int *vertex_begin, int *vertex_end, int *triangle_begin, int *triangle_end) {
+    const ipbdx_body *body = ipbdx_body_of(world, handle);
+    if (!body) return ISPHPBD_BAD_HANDLE;
+    if (vertex_begin) *vertex_begin = body->vertex_begin;
+    if (vertex_end) *vertex_end = body->vertex_begin + body->vertex_count;
+    if (triangle_begin) *triangle_begin = body->triangle_begin;
+    if (triangle_end) *triangle_end = body->triangle_begin + body->triangle_count;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_body_vertex(const ipbd_world *world, ipbd_body handle, int input_vertex, isphpbd_vec3 *position, isphpbd_vec3 *velocity) {
+    const ipbdx_body *body = ipbdx_body_of(world, handle);
+    int v;
+    if (!body) return ISPHPBD_BAD_HANDLE;
+    v = ipbdx_vertex_of(world, body, input_vertex);
+    if (v < 0) return ISPHPBD_BAD_ARGUMENT;
+    if (position) *position = ipbdx_v3(world->positions + 4 * (size_t)v);
+    if (velocity) *velocity = ipbdx_v3(world->velocities + 4 * (size_t)v);
+    return ISPHPBD_OK;
+}
+static isphpbd_vec3 ipbdx_read3(const float *array, size_t stride, uint32_t index) {
+    float v[3];
+    memcpy(v, (const unsigned char *)(const void *)array + stride * index, sizeof v);
+    return ipbdx_v3(v);
+}
+static void ipbdx_write3(float *array, size_t stride, uint32_t index, isphpbd_vec3 value) {
+    memcpy((unsigned char *)(void *)array + stride * index, &value, sizeof value);
+}
+/* Area-weighted unit normals of triangles over points, both of the caller. map turns points into corners, or NULL. */
+static void ipbdx_normals_over(const float *positions, float *normals, size_t stride, uint32_t count, const uint32_t *triangles, int triangle_count) {
+    isphpbd_vec3 zero = ipbdx_zero3(), up = isphpbd_v3(0.0f, 1.0f, 0.0f);
+    uint32_t i;
+    int t, k;
+    for (i = 0; i < count; ++i) ipbdx_write3(normals, stride, i, zero);
+    for (t = 0; t < triangle_count; ++t) {
+        const uint32_t *c = triangles + 3 * (size_t)t;
+        isphpbd_vec3 a = ipbdx_read3(positions, stride, c[0]);
+        isphpbd_vec3 n = isphpbdx_cross(isphpbdx_sub(ipbdx_read3(positions, stride, c[1]), a), isphpbdx_sub(ipbdx_read3(positions, stride, c[2]), a));
+        for (k = 0; k < 3; ++k) ipbdx_write3(normals, stride, c[k], isphpbdx_add(ipbdx_read3(normals, stride, c[k]), n));
+    }
+    for (i = 0; i < count; ++i) ipbdx_write3(normals, stride, i, ipbdx_unit(ipbdx_read3(normals, stride, i), up));
+}
+/* Sums triangles' normals in the first input vertex of each vertex, then gives them to the welded ones. */
+static void ipbdx_read_normals(const ipbd_world *world, const ipbdx_body *body, float *normals, size_t stride) {
+    const uint32_t *map = world->vertex_map + body->input_begin, *t = world->triangles + 3 * (size_t)body->triangle_begin;
+    const uint32_t *input = world->vertex_input + body->vertex_begin;
+    const float *x = world->positions + 4 * (size_t)body->vertex_begin;
+    uint32_t i, count = (uint32_t)body->input_count;
+    int k;
+    for (i = 0; i < count; ++i)
+        if (map[i] != IPBD_NO_VERTEX) ipbdx_write3(normals, stride, i, ipbdx_zero3());
+    for (k = 0; k < body->triangle_count; ++k, t += 3) {
+        isphpbd_vec3 a = ipbdx_v3(x + 4 * (size_t)t[0]);
+        isphpbd_vec3 n = isphpbdx_cross(isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[1]), a), isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[2]), a));
+        for (i = 0; i < 3; ++i) ipbdx_write3(normals, stride, input[t[i]], isphpbdx_add(ipbdx_read3(normals, stride, input[t[i]]), n));
+    }
+    for (i = 0; i < count; ++i) /* the first of several comes first, and is a unit vector by then */
+        if (map[i] != IPBD_NO_VERTEX) ipbdx_write3(normals, stride, i, ipbdx_unit(ipbdx_read3(normals, stride, input[map[i]]), isphpbd_v3(0.0f, 1.0f, 0.0f)));
+}
+ISPHPBD_API isphpbd_result ipbd_body_read(const ipbd_world *world, ipbd_body handle, float *positions, float *normals, size_t stride_bytes) {
+    const ipbdx_body *body = ipbdx_body_of(world, handle);
+    int i;
+    if (!body) return ISPHPBD_BAD_HANDLE;
+    if (!positions || stride_bytes < 12) return ISPHPBD_BAD_ARGUMENT;
+    for (i = 0; i < body->input_count; ++i) {
+        int v = ipbdx_vertex_of(world, body, i);
+        if (v >= 0) ipbdx_write3(positions, stride_bytes, (uint32_t)i, ipbdx_v3(world->positions + 4 * (size_t)v));
+    }
+    if (normals) ipbdx_read_normals(world, body, normals, stride_bytes);
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API isphpbd_result ipbd_pin_move(ipbd_world *world, ipbd_body handle, int input_vertex, isphpbd_vec3 target) {
+    isphpbd_result result;
+    ipbdx_body *body;
+    int v = ipbdx_edit_vertex(world, handle, input_vertex, &body, &result);
+    if (v < 0) return result;
+    if (!isphpbdx_finite3(target)) return ISPHPBD_BAD_ARGUMENT;
+    if (world->pins[v].pinned >= 2u) --body->attachments;
+    if (world->pins[v].pinned != 1u) {
+        body->tethers_stale = world->pins[v].pinned ? body->tethers_stale : 1u;
+        world->pins[v].from = ipbdx_v3(world->positions + 4 * (size_t)v);
+        world->pins[v].pinned = 1;
+        world->inverse_masses[v] = world->positions[4 * (size_t)v + 3] = 0.0f;
+    }
+    world->pins[v].to = target;
+    ipbdx_wake(body);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_pin(ipbd_world *world, ipbd_body handle, int input_vertex) {
+    isphpbd_vec3 here;
+    isphpbd_result result = ipbd_body_vertex(world, handle, input_vertex, &here, NULL);
+    return result == ISPHPBD_OK ? ipbd_pin_move(world, handle, input_vertex, here) : result;
+}
+ISPHPBD_API isphpbd_result ipbd_unpin(ipbd_world *world, ipbd_body handle, int input_vertex) {
+    isphpbd_result result;
+    ipbdx_body *body;
+    int v = ipbdx_edit_vertex(world, handle, input_vertex, &body, &result);
+    if (v < 0) return result;
+    if (world->pins[v].pinned) ipbdx_release(world, v);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_attach(ipbd_world *world, ipbd_body handle, int input_vertex, ipbd_collider collider) {
+    isphpbd_result result;
+    ipbdx_collider *c = ipbdx_collider_of(world, collider);
+    ipbdx_body *body;
+    int v;
+    if (world && !c) return ISPHPBD_BAD_HANDLE;
+    result = ipbd_pin(world, handle, input_vertex);
+    if (result != ISPHPBD_OK) return result;
+    v = ipbdx_edit_vertex(world, handle, input_vertex, &body, &result);
+    world->pins[v].to = ipbdx_pose_local(c->end, world->pins[v].from);
+    world->pins[v].pinned = 2u + (uint32_t)(c - world->colliders);
+    ++body->attachments;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_pin_force(const ipbd_world *world, ipbd_body handle, int input_vertex, isphpbd_vec3 *force) {
+    const ipbdx_body *body = ipbdx_body_of(world, handle);
+    isphpbd_vec3 sum;
+    int v, i, k, kind, group;
+    if (!body) return ISPHPBD_BAD_HANDLE;
+    v = ipbdx_vertex_of(world, body, input_vertex);
+    if (v < 0 || !force) return ISPHPBD_BAD_ARGUMENT;
+    sum = isphpbdx_scale(world->desc.gravity, body->gravity_scale * world->masses[v]);
+    for (i = body->slab_begin; i < body->slab_begin + body->slab_count; ++i)
+        for (kind = 0; kind < IPBDX_KINDS; ++kind)
+            for (group = world->slabs[i].group_begin[kind]; group < world->slabs[i].group_end[kind]; ++group) {
+                ipbdx_forces forces;
+                ipbdx_group_forces(world, body, kind, group, &forces);
+                for (k = 0; k < forces.count; ++k)
+                    if (body->vertex_begin + (int)forces.v[k] == v) sum = isphpbdx_add(sum, forces.force[k]);
+            }
+    *force = sum;
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API isphpbd_result ipbd_body_add_velocity(ipbd_world *world, ipbd_body handle, isphpbd_vec3 velocity) {
+    isphpbd_result result;
+    ipbdx_body *body = ipbdx_edit(world, handle, &result);
+    int v;
+    if (!body) return result;
+    if (!isphpbdx_finite3(velocity)) return ISPHPBD_BAD_ARGUMENT;
+    for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v)
+        if (!world->pins[v].pinned) ipbdx_put3(world->velocities + 4 * (size_t)v, isphpbdx_add(ipbdx_v3(world->velocities + 4 * (size_t)v), velocity));
+    ipbdx_wake(body);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_vertex_add_impulse(ipbd_world *world, ipbd_body handle, int input_vertex, isphpbd_vec3 impulse) {
+    isphpbd_result result;
+    ipbdx_body *body;
+    int v = ipbdx_edit_vertex(world, handle, input_vertex, &body, &result);
+    float *velocity;
+    if (v < 0) return result;
+    if (!isphpbdx_finite3(impulse)) return ISPHPBD_BAD_ARGUMENT;
+    velocity = world->velocities + 4 * (size_t)v;
+    if (!world->pins[v].pinned) ipbdx_put3(velocity, isphpbdx_madd(ipbdx_v3(velocity), impulse, world->inverse_masses[v]));
+    ipbdx_wake(body);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_vertex_set_mass(ipbd_world *world, ipbd_body handle, int input_vertex, float mass) {
+    isphpbd_result result;
+    ipbdx_body *body;
+    int v = ipbdx_edit_vertex(world, handle, input_vertex, &body, &result);
+    if (v < 0) return result;
+    if (!ipbdx_positive(mass) || !isphpbdx_finite(1.0f / mass)) return ISPHPBD_BAD_ARGUMENT;
+    world->masses[v] = mass;
+    if (!world->pins[v].pinned) world->inverse_masses[v] = world->positions[4 * (size_t)v + 3] = 1.0f / mass;
+    ipbdx_wake(body);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_body_set_pressure(ipbd_world *world, ipbd_body handle, float balloon_pressure, float overpressure) {
+    isphpbd_result result;
+    ipbdx_body *body = ipbdx_edit(world, handle, &result);
+    if (!body) return result;
+    if (!ipbdx_positive(balloon_pressure) || !isphpbdx_finite(overpressure)) return ISPHPBD_BAD_ARGUMENT;
+    body->balloon_pressure = balloon_pressure, body->overpressure = overpressure;
+    ipbdx_wake(body);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_body_set_gravity_scale(ipbd_world *world, ipbd_body handle, float scale) {
+    isphpbd_result result;
+    ipbdx_body *body = ipbdx_edit(world, handle, &result);
+    if (!body) return result;
+    if (!isphpbdx_finite(scale)) return ISPHPBD_BAD_ARGUMENT;
+    body->gravity_scale = scale;
+    ipbdx_wake(body);
+    return ISPHPBD_OK;
+}
+static void ipbdx_carry(float *point, isphpbd_vec3 pivot, const ipbd_pose *change) {
+    isphpbd_vec3 r = isphpbdx_rotate(change->rotation, isphpbdx_sub(ipbdx_v3(point), pivot));
+    ipbdx_put3(point, isphpbdx_add(isphpbdx_add(pivot, r), change->position));
+}
+ISPHPBD_API isphpbd_result ipbd_body_teleport(ipbd_world *world, ipbd_body handle, isphpbd_vec3 pivot, ipbd_pose change) {
+    isphpbd_result result;
+    ipbdx_body *body = ipbdx_edit(world, handle, &result);
+    int v;
+    if (!body) return result;
+    if (!ipbdx_pose_ready(&change) || !isphpbdx_finite3(pivot)) return ISPHPBD_BAD_ARGUMENT;
+    for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
+        float *velocity = world->velocities + 4 * (size_t)v;
+        ipbdx_carry(world->positions + 4 * (size_t)v, pivot, &change);
+        ipbdx_carry(world->starts + 4 * (size_t)v, pivot, &change);
+        ipbdx_put3(velocity, isphpbdx_rotate(change.rotation, ipbdx_v3(velocity)));
+        if (world->pins[v].pinned == 1u) ipbdx_carry(&world->pins[v].from.x, pivot, &change), ipbdx_carry(&world->pins[v].to.x, pivot, &change);
+    }
+    world->pairs_stale = true;
+    ipbdx_wake(body);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_body_reset(ipbd_world *world, ipbd_body handle) {
+    isphpbd_result result;
+    ipbdx_body *body = ipbdx_edit(world, handle, &result);
+    int v;
+    if (!body) return result;
+    for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
+        ipbdx_put3(world->positions + 4 * (size_t)v, world->rests[v]);
+        ipbdx_put3(world->starts + 4 * (size_t)v, world->rests[v]);
+        ipbdx_put3(world->velocities + 4 * (size_t)v, ipbdx_zero3());
+        if (world->pins[v].pinned == 1u) world->pins[v].from = world->pins[v].to = world->rests[v];
+    }
+    body->lambda_h = 0.0f; /* no warm start from another shape's forces */
+    world->pairs_stale = true;
+    ipbdx_wake(body);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_body_wake(ipbd_world *world, ipbd_body handle) {
+    isphpbd_result result;
+    ipbdx_body *body = ipbdx_edit(world, handle, &result);
+    if (body) ipbdx_wake(body);
+    return result;
+}
+ISPHPBD_API bool ipbd_body_sleeping(const ipbd_world *world, ipbd_body handle) {
+    const ipbdx_body *body = ipbdx_body_of(world, handle);
+    return body && body->asleep;
+}
+ISPHPBD_API double ipbd_body_volume(const ipbd_world *world, ipbd_body handle) {
+    const ipbdx_body *body = ipbdx_body_of(world, handle);
+    return body && body->closed ? ipbdx_surface_volume(world, body) : 0.0;
+}
+ISPHPBD_API double ipbd_body_mass(const ipbd_world *world, ipbd_body handle) {
+    const ipbdx_body *body = ipbdx_body_of(world, handle);
+    double mass = 0.0;
+    int v;
+    for (v = 0; body && v < body->vertex_count; ++v) mass += (double)world->masses[body->vertex_begin + v];
+    return mass;
+}
+ISPHPBD_API isphpbd_result ipbd_body_report(const ipbd_world *world, ipbd_body handle, ipbd_mesh_report *report) {
+    const ipbdx_body *body = ipbdx_body_of(world, handle);
+    if (!body) return ISPHPBD_BAD_HANDLE;
+    if (!report) return ISPHPBD_BAD_ARGUMENT;
+    *report = body->report;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result ipbd_shift_origin(ipbd_world *world, isphpbd_vec3 offset) {
+    isphpbd_result open = ipbdx_open(world);
+    int i;
+    if (open != ISPHPBD_OK) return open;
+    if (!isphpbdx_finite3(offset)) return ISPHPBD_BAD_ARGUMENT;
+    for (i = 0; i < world->counts.vertices; ++i) {
+        ipbdx_put3(world->positions + 4 * (size_t)i, isphpbdx_add(ipbdx_v3(world->positions + 4 * (size_t)i), offset));
+        ipbdx_put3(world->starts + 4 * (size_t)i, isphpbdx_add(ipbdx_v3(world->starts + 4 * (size_t)i), offset));
+        world->rests[i] = isphpbdx_add(world->rests[i], offset);
+        if (world->pins[i].pinned == 1u) world->pins[i].from = isphpbdx_add(world->pins[i].from, offset), world->pins[i].to = isphpbdx_add(world->pins[i].to, offset);
+    }
+    for (i = 0; i < world->counts.bodies; ++i) {
+        world->bodies[i].low = isphpbdx_add(world->bodies[i].low, offset);
+        world->bodies[i].high = isphpbdx_add(world->bodies[i].high, offset);
+    }
+    for (i = 0; i < world->counts.colliders; ++i) {
+        ipbdx_collider *c = world->colliders + i;
+        c->from.position = isphpbdx_add(c->from.position, offset), c->to.position = isphpbdx_add(c->to.position, offset);
+        c->start.position = isphpbdx_add(c->start.position, offset), c->end.position = isphpbdx_add(c->end.position, offset);
+    }
+    world->pairs_stale = true;
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API ipbd_stats ipbd_world_stats(const ipbd_world *world) {
+    ipbd_stats s;
+    double momentum[3] = {0, 0, 0}, angular[3] = {0, 0, 0};
+    int i, k;
+    memset(&s, 0, sizeof s);
+    if (!world) return s;
+    s.bytes = world->bytes;
+    for (i = 0; i < world->counts.bodies; ++i) {
+        const ipbdx_body *body = world->bodies + i;
+        if (!body->used) continue;
+        ++s.bodies, s.sleeping_bodies += body->asleep ? 1 : 0;
+        s.slabs += body->slab_count;
+        for (k = 0; k < IPBDX_KINDS; ++k)
+            *(k == IPBDX_VOLUME || k == IPBDX_ELASTIC ? &s.tetrahedra : k == IPBDX_BEND || k == IPBDX_DIHEDRAL || k == IPBDX_ISOMETRIC ? &s.bends : &s.edges) += body->constraint_count[k];
+    }
+    s.vertices = world->counts.vertices, s.triangles = world->counts.triangles;
+    s.collider_contacts = world->last.collider_contacts, s.soft_contacts = world->contact_count;
+    s.impacts = world->last.impacts, s.quarantined = world->last.quarantined;
+    for (i = 0; i < world->counts.vertices; ++i) {
+        const float *x = world->positions + 4 * (size_t)i, *v = world->velocities + 4 * (size_t)i;
+        double m = world->inverse_masses[i] > 0.0f ? (double)world->masses[i] : 0.0;
+        for (k = 0; k < 3; ++k) {
+            int a = (k + 1) % 3, b = (k + 2) % 3;
+            s.kinetic_energy += 0.5 * m * (double)v[k] * (double)v[k];
+            momentum[k] += m * (double)v[k];
+            angular[k] += m * ((double)x[a] * (double)v[b] - (double)x[b] * (double)v[a]);
+        }
+    }
+    s.momentum = isphpbd_v3((float)momentum[0], (float)momentum[1], (float)momentum[2]);
+    s.angular_momentum = isphpbd_v3((float)angular[0], (float)angular[1], (float)angular[2]);
+    s.ticks_step = world->last.step, s.ticks_solve = world->last.solve, s.ticks_contacts = world->last.contacts;
+    return s;
+}
+
+/* ---- [skins] render meshes that ride on a body ---------------------------------------------------------------------------- */
+
+/* Barycentric weights of p in a tetrahedron of rest positions; answers the smallest, which is >= 0 inside. */
+static float ipbdx_barycentric(const isphpbd_vec3 *rests, const uint32_t *v, isphpbd_vec3 p, float *weight) {
+    isphpbd_vec3 a = rests[v[0]], e1 = isphpbdx_sub(rests[v[1]], a), e2 = isphpbdx_sub(rests[v[2]], a), e3 = isphpbdx_sub(rests[v[3]], a), q = isphpbdx_sub(p, a);
+    float volume = isphpbdx_dot(isphpbdx_cross(e1, e2), e3);
+    weight[1] = isphpbdx_dot(isphpbdx_cross(e2, e3), q) / volume;
+    weight[2] = isphpbdx_dot(isphpbdx_cross(e3, e1), q) / volume;
+    weight[3] = isphpbdx_dot(isphpbdx_cross(e1, e2), q) / volume;
+    weight[0] = 1.0f - weight[1] - weight[2] - weight[3];
+    return isphpbdx_min(isphpbdx_min(weight[0], weight[1]), isphpbdx_min(weight[2], weight[3]));
+}
+static float ipbdx_bind_in_store(const ipbd_world *world, const ipbdx_body *body, int store, isphpbd_vec3 p, float best, ipbdx_bind *bind) {
+    const isphpbd_vec3 *rests = world->rests + body->vertex_begin;
+    int i, lane, k;
+    for (i = 0; i < body->group_count[store] && best < 0.0f; ++i) {
+        const uint32_t *v = (const uint32_t *)(const void *)(ipbdx_store_base(world, store) + (size_t)(body->group_begin[store] + i) * ipbdx_store_size(store));
+        for (lane = 0; lane < 4; ++lane) {
+            uint32_t t[4];
+            float weight[4], inside;
+            for (k = 0; k < 4; ++k) t[k] = v[4 * k + lane];
+            inside = ipbdx_barycentric(rests, t, p, weight);
+            if (inside > best) best = inside, memcpy(bind->v, t, sizeof t), memcpy(bind->weight, weight, sizeof weight);
+        }
+    }
+    return best;
+}
+static void ipbdx_bind_to_surface(const ipbd_world *world, const ipbdx_body *body, isphpbd_vec3 p, ipbdx_bind *bind) {
+    const isphpbd_vec3 *rests = world->rests + body->vertex_begin;
+    const uint32_t *t = world->triangles + 3 * (size_t)body->triangle_begin;
+    float best = IPBDX_FAR;
+    int i;
+    for (i = 0; i < body->triangle_count; ++i, t += 3) {
+        isphpbd_vec3 a = rests[t[0]], b = rests[t[1]], c = rests[t[2]], d, n;
+        float v, w, distance;
+        ipbdx_closest_on_triangle(p, a, b, c, &v, &w);
+        d = isphpbdx_sub(p, ipbdx_triangle_point(a, b, c, v, w)), distance = isphpbdx_length(d);
+        if (!(distance < best)) continue;
+        best = distance, n = ipbdx_unit(isphpbdx_cross(isphpbdx_sub(b, a), isphpbdx_sub(c, a)), d);
+        bind->v[0] = t[0], bind->v[1] = t[1], bind->v[2] = t[2], bind->v[3] = IPBDX_NONE;
+        bind->weight[0] = 1.0f - v - w, bind->weight[1] = v, bind->weight[2] = w, bind->weight[3] = isphpbdx_dot(d, n);
+    }
+}
+static bool ipbdx_bind_point(const ipbd_world *world, const ipbdx_body *body, isphpbd_vec3 p, ipbdx_bind *bind) {
+    float best = -IPBDX_FAR;
+    if (body->group_count[IPBDX_ELASTICS]) best = ipbdx_bind_in_store(world, body, IPBDX_ELASTICS, p, best, bind);
+    if (body->group_count[IPBDX_VOLUMES]) best = ipbdx_bind_in_store(world, body, IPBDX_VOLUMES, p, best, bind);
+    if (best > -IPBDX_FAR) return true;
+    if (!body->triangle_count) return false;
+    ipbdx_bind_to_surface(world, body, p, bind);
+    return true;
+}
+static isphpbd_result ipbdx_skin_check(const ipbd_world *world, const ipbdx_body *body, const float *positions, size_t stride, int count) {
+    int i;
+    if (!body) return ISPHPBD_BAD_HANDLE;
+    if (!positions || stride < 12 || count <= 0) return ISPHPBD_BAD_ARGUMENT;
+    if (!body->triangle_count) return ipbdx_refuse(&world->desc.logger, ISPHPBD_BAD_MESH, "a skin needs a body with triangles or tetrahedra");
+    if (count > world->desc.capacity.skin_vertices - world->counts.binds) return ipbdx_refuse(&world->desc.logger, ISPHPBD_CAPACITY, "raise capacity.skin_vertices");
+    for (i = 0; i < count; ++i)
+        if (!isphpbdx_finite3(ipbdx_read_point(positions, stride, i))) return ipbdx_refuse(&world->desc.logger, ISPHPBD_BAD_MESH, "a skin vertex is not finite");
+    return ISPHPBD_OK;
+}
+ISPHPBD_API ipbd_skin ipbd_skin_create(ipbd_world *world, ipbd_body handle, const float *positions, size_t stride_bytes, int count, isphpbd_result *why) {
+    isphpbd_result result = ipbdx_open(world);
+    ipbd_skin skin;
+    ipbdx_body *body = NULL;
+    int slot = 0, i;
+    skin.id = 0;
+    if (result == ISPHPBD_OK) body = ipbdx_body_of(world, handle), result = ipbdx_skin_check(world, body, positions, stride_bytes, count);
+    if (result == ISPHPBD_OK) {
+        while (slot < world->counts.skins && world->skins[slot].used) ++slot;
+        if (slot >= world->desc.capacity.skins) result = ipbdx_refuse(&world->desc.logger, ISPHPBD_CAPACITY, "raise capacity.skins");
+    }
+    if (result == ISPHPBD_OK) {
+        ipbdx_skin *s = world->skins + slot;
+        if (slot >= world->counts.skins) s->generation = 0, world->counts.skins = slot + 1;
+        s->used = 1, s->body = (int)(body - world->bodies), s->begin = world->counts.binds, s->count = count;
+        for (i = 0; i < count; ++i) ipbdx_bind_point(world, body, ipbdx_read_point(positions, stride_bytes, i), world->binds + s->begin + i);
+        world->counts.binds += count;
+        skin.id = ipbdx_handle(s->generation, slot);
+    }
+    if (why) *why = result;
+    return skin;
+}
+ISPHPBD_API isphpbd_result ipbd_skin_destroy(ipbd_world *world, ipbd_skin skin) {
+    isphpbd_result open = ipbdx_open(world);
+    ipbdx_skin *s;
+    if (open != ISPHPBD_OK) return open;
+    s = ipbdx_skin_of(world, skin);
+    if (!s) return ISPHPBD_BAD_HANDLE;
+    ipbdx_forget_skin(world, s);
+    return ISPHPBD_OK;
+}
+static isphpbd_vec3 ipbdx_bind_place(const float *x, const ipbdx_bind *bind) {
+    isphpbd_vec3 a = ipbdx_v3(x + 4 * (size_t)bind->v[0]), b = ipbdx_v3(x + 4 * (size_t)bind->v[1]), c = ipbdx_v3(x + 4 * (size_t)bind->v[2]), p;
+    p = isphpbdx_add(isphpbdx_add(isphpbdx_scale(a, bind->weight[0]), isphpbdx_scale(b, bind->weight[1])), isphpbdx_scale(c, bind->weight[2]));
+    if (bind->v[3] != IPBDX_NONE) return isphpbdx_madd(p, ipbdx_v3(x + 4 * (size_t)bind->v[3]), bind->weight[3]);
+    return isphpbdx_madd(p, ipbdx_unit(isphpbdx_cross(isphpbdx_sub(b, a), isphpbdx_sub(c, a)), ipbdx_zero3()), bind->weight[3]);
+}
+ISPHPBD_API isphpbd_result ipbd_skin_read(const ipbd_world *world, ipbd_skin skin, float *positions, float *normals, size_t stride_bytes, const uint32_t *triangles, int triangle_count) {
+    const ipbdx_skin *s = ipbdx_skin_of(world, skin);
+    const float *x;
+    int i;
+    if (!s) return ISPHPBD_BAD_HANDLE;
+    if (!positions || stride_bytes < 12 || triangle_count < 0 || (triangle_count && !triangles)) return ISPHPBD_BAD_ARGUMENT;
+    if (!ipbdx_indices_valid(triangles, 3 * triangle_count, s->count)) return ISPHPBD_BAD_MESH;
+    x = world->positions + 4 * (size_t)world->bodies[s->body].vertex_begin;
+    for (i = 0; i < s->count; ++i) ipbdx_write3(positions, stride_bytes, (uint32_t)i, ipbdx_bind_place(x, world->binds + s->begin + i));
+    if (normals) ipbdx_normals_over(positions, normals, stride_bytes, (uint32_t)s->count, triangles, triangle_count);
+    return ISPHPBD_OK;
+}
+
+/* ---- [snapshot] hash, save, load -------------------------------------------------------------------------------------------------
+   A snapshot is a header and the used part of every array that outlives a step, in a fixed order, and a checksum. */
+
+typedef struct ipbdx_part { void *data; size_t size; int count; } ipbdx_part;
+#define IPBDX_PARTS 28
+
+static int ipbdx_list_parts(const ipbd_world *w, const ipbdx_counts *n, ipbdx_part *parts) {
+    int count = 0, k;
+#define IPBDX_PART(array, bytes, number) parts[count].data = (void *)(array), parts[count].size = (bytes), parts[count].count = (number), ++count
+    IPBDX_PART(w->bodies, sizeof *w->bodies, n->bodies);
+    IPBDX_PART(w->slabs, sizeof *w->slabs, n->slabs);
+    for (k = 0; k < IPBDX_STORES; ++k) IPBDX_PART(ipbdx_store_base(w, k), ipbdx_store_size(k), n->groups[k]);
+    IPBDX_PART(w->positions, 16, n->vertices);
+    IPBDX_PART(w->starts, 16, n->vertices);
+    IPBDX_PART(w->velocities, 16, n->vertices);
+    IPBDX_PART(w->rests, sizeof *w->rests, n->vertices);
+    IPBDX_PART(w->masses, 4, n->vertices);
+    IPBDX_PART(w->inverse_masses, 4, n->vertices);
+    IPBDX_PART(w->pins, sizeof *w->pins, n->vertices);
+    IPBDX_PART(w->vertex_body, 4, n->vertices);
+    IPBDX_PART(w->vertex_input, 4, n->vertices);
+    IPBDX_PART(w->vertex_map, 4, n->inputs);
+    IPBDX_PART(w->triangles, 12, n->triangles);
+    IPBDX_PART(w->surface_edges, 8, n->surface_edges);
+    IPBDX_PART(w->edge_body, 4, n->surface_edges);
+    IPBDX_PART(w->colliders, sizeof *w->colliders, n->colliders);
+    IPBDX_PART(w->collider_vertices, sizeof *w->collider_vertices, n->collider_vertices);
+    IPBDX_PART(w->collider_triangles, 12, n->collider_triangles);
+    IPBDX_PART(w->collider_nodes, 24, n->collider_triangles);
+    IPBDX_PART(w->skins, sizeof *w->skins, n->skins);
+    IPBDX_PART(w->binds, sizeof *w->binds, n->binds);
+#undef IPBDX_PART
+    return count;
+}
+typedef struct ipbdx_snapshot_head {
+    uint32_t magic, version, layout[2]; /* layout: hash of the capacities and of the records' sizes */
+    ipbdx_counts counts;
+    isphpbd_vec3 gravity, wind;
+    float air_density;
+    int32_t substeps, iterations;
+    uint32_t sum[2];                    /* of all that follows, and of the head with these two zero */
+} ipbdx_snapshot_head;
+#define IPBDX_MAGIC 0x44425049u /* IPBD, least byte first */
+
+static uint64_t ipbdx_layout_hash(const ipbd_world *world) {
+    uint64_t hash = isphpbdx_hash_words(1, &world->desc.capacity, sizeof world->desc.capacity / 4);
+    ipbdx_part parts[IPBDX_PARTS];
+    int i, count = ipbdx_list_parts(world, &world->counts, parts);
+    for (i = 0; i < count; ++i) hash = isphpbdx_hash_word(hash, (uint32_t)parts[i].size);
+    return hash;
+}
+static uint64_t ipbdx_parts_hash(uint64_t hash, const ipbdx_part *parts, int count) {
+    int i;
+    for (i = 0; i < count; ++i) hash = isphpbdx_hash_words(hash, parts[i].data, parts[i].size / 4 * (size_t)parts[i].count);
+    return hash;
+}
+static ipbdx_snapshot_head ipbdx_make_head(const ipbd_world *world) {
+    ipbdx_snapshot_head head;
+    uint64_t layout = ipbdx_layout_hash(world);
+    memset(&head, 0, sizeof head);
+    head.magic = IPBDX_MAGIC, head.version = ISPHPBD_VERSION;
+    head.layout[0] = (uint32_t)layout, head.layout[1] = (uint32_t)(layout >> 32);
+    head.counts = world->counts;
+    head.gravity = world->desc.gravity, head.wind = world->desc.wind, head.air_density = world->desc.air_density;
+    head.substeps = world->desc.substeps, head.iterations = world->desc.iterations;
+    return head;
+}
+ISPHPBD_API uint64_t ipbd_hash(const ipbd_world *world) {
+    ipbdx_part parts[IPBDX_PARTS];
+    ipbdx_snapshot_head head;
+    if (!world) return 0;
+    head = ipbdx_make_head(world);
+    return ipbdx_parts_hash(isphpbdx_hash_words(7, &head, sizeof head / 4), parts, ipbdx_list_parts(world, &world->counts, parts));
+}
+ISPHPBD_API size_t ipbd_save(const ipbd_world *world, void *bytes, size_t capacity) {
+    ipbdx_part parts[IPBDX_PARTS];
+    ipbdx_snapshot_head head;
+    unsigned char *out = (unsigned char *)bytes;
+    size_t size = sizeof head;
+    uint64_t sum;
+    int i, count;
+    if (!world) return 0;
+    count = ipbdx_list_parts(world, &world->counts, parts);
+    for (i = 0; i < count; ++i) size += parts[i].size * (size_t)parts[i].count;
+    if (!out || capacity < size) return size;
+    head = ipbdx_make_head(world);
+    sum = ipbd_hash(world);
+    head.sum[0] = (uint32_t)sum, head.sum[1] = (uint32_t)(sum >> 32);
+    memcpy(out, &head, sizeof head), out += sizeof head;
+    for (i = 0; i < count; ++i) {
+        size_t part = parts[i].size * (size_t)parts[i].count;
+        if (part) memcpy(out, parts[i].data, part);
+        out += part;
+    }
+    return size;
+}
+
+static bool ipbdx_in(int begin, int count, int total) { return begin >= 0 && count >= 0 && begin <= total && count <= total - begin; }
+static bool ipbdx_counts_sane(const ipbd_world *world, const ipbdx_counts *n) {
+    const ipbd_capacity *c = &world->desc.capacity;
+    int k;
+    for (k = 0; k < IPBDX_STORES; ++k)
+        if (!ipbdx_in(0, n->groups[k], ipbdx_store_room(c, k))) return false;
+    return ipbdx_in(0, n->vertices, c->vertices) && ipbdx_in(0, n->inputs, c->input_vertices) && ipbdx_in(0, n->triangles, c->triangles) &&
+           ipbdx_in(0, n->surface_edges, 3 * c->triangles) && ipbdx_in(0, n->slabs, c->slabs) && ipbdx_in(0, n->bodies, c->bodies) &&
+           ipbdx_in(0, n->colliders, c->colliders) && ipbdx_in(0, n->skins, c->skins) && ipbdx_in(0, n->binds, c->skin_vertices) &&
+           ipbdx_in(0, n->collider_vertices, c->collider_vertices) && ipbdx_in(0, n->collider_triangles, c->collider_triangles);
+}
+static bool ipbdx_body_sane(const ipbdx_body *b, const ipbdx_counts *n) {
+    int k;
+    if (b->used > 1u) return false;
+    if (!b->used) return true;
+    for (k = 0; k < IPBDX_STORES; ++k)
+        if (!ipbdx_in(b->group_begin[k], b->group_count[k], n->groups[k])) return false;
+    return ipbdx_in(b->vertex_begin, b->vertex_count, n->vertices) && ipbdx_in(b->input_begin, b->input_count, n->inputs) &&
+           ipbdx_in(b->triangle_begin, b->triangle_count, n->triangles) && ipbdx_in(b->edge_begin, b->edge_count, n->surface_edges) &&
+           ipbdx_in(b->slab_begin, b->slab_count, n->slabs) && ipbdx_in(0, b->slab_interior, b->slab_count);
+}
+/* Copies record i of an unaligned array. */
+static void ipbdx_fetch(const unsigned char *array, size_t size, int i, void *record) { memcpy(record, array + size * (size_t)i, size); }
+
+static bool ipbdx_words_below(const unsigned char *bytes, int begin, int count, uint32_t limit, bool none_too) {
+    int i;
+    for (i = begin; i < begin + count; ++i) {
+        uint32_t v;
+        memcpy(&v, bytes + 4 * (size_t)i, 4);
+        if (v >= limit && !(none_too && v == IPBDX_NONE)) return false;
+    }
+    return true;
+}
+static bool ipbdx_slabs_sane(const ipbdx_body *body, const unsigned char *slabs, int slot) {
+    int i, kind;
+    for (i = body->slab_begin; i < body->slab_begin + body->slab_count; ++i) {
+        ipbdx_slab slab;
+        ipbdx_fetch(slabs, sizeof slab, i, &slab);
+        if (slab.body != slot || !ipbdx_in(slab.vertex_begin, slab.vertex_end - slab.vertex_begin, body->vertex_count)) return false;
+        for (kind = 0; kind < IPBDX_KINDS; ++kind)
+            if (!ipbdx_in(slab.group_begin[kind], slab.group_end[kind] - slab.group_begin[kind], body->group_count[ipbdx_store_of(kind)])) return false;
+    }
+    return true;
+}
+/* Vertices are the first words of every group: two rows for edges, else four. */
+static bool ipbdx_groups_sane(const ipbdx_body *body, const ipbdx_part *stores) {
+    int store, i;
+    for (store = 0; store < IPBDX_STORES; ++store)
+        for (i = body->group_begin[store]; i < body->group_begin[store] + body->group_count[store]; ++i)
+            if (!ipbdx_words_below((const unsigned char *)stores[store].data + stores[store].size * (size_t)i, 0, store == IPBDX_EDGES ? 8 : 16, (uint32_t)body->vertex_count, false)) return false;
+    return true;
+}
+static bool ipbdx_pins_sane(const ipbdx_body *body, const unsigned char *pins, const ipbdx_counts *n) {
+    int i;
+    for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i) {
+        ipbdx_pin pin;
+        ipbdx_fetch(pins, sizeof pin, i, &pin);
+        if (pin.pinned >= 2u + (uint32_t)n->colliders || (pin.anchor != IPBDX_NONE && pin.anchor >= (uint32_t)body->vertex_count)) return false;
+    }
+    return true;
+}
+/* Positions of the parts in ipbdx_list_parts that the checks look into. */
+enum { IPBDX_AT_BODIES = 0, IPBDX_AT_SLABS = 1, IPBDX_AT_STORES = 2, IPBDX_AT_PINS = 13, IPBDX_AT_VERTEX_BODY, IPBDX_AT_INPUT, IPBDX_AT_MAP,
+       IPBDX_AT_TRIANGLES, IPBDX_AT_EDGES, IPBDX_AT_EDGE_BODY, IPBDX_AT_COLLIDERS, IPBDX_AT_CV, IPBDX_AT_CT, IPBDX_AT_CN, IPBDX_AT_SKINS, IPBDX_AT_BINDS };
+
+static bool ipbdx_bodies_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
+    int slot;
+    for (slot = 0; slot < n->bodies; ++slot) {
+        ipbdx_body b;
+        ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_BODIES].data, sizeof b, slot, &b);
+        if (!ipbdx_body_sane(&b, n)) return false;
+        if (!b.used) continue;
+        if (!ipbdx_slabs_sane(&b, (const unsigned char *)parts[IPBDX_AT_SLABS].data, slot) || !ipbdx_groups_sane(&b, parts + IPBDX_AT_STORES) ||
+            !ipbdx_pins_sane(&b, (const unsigned char *)parts[IPBDX_AT_PINS].data, n) ||
+            !ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_INPUT].data, b.vertex_begin, b.vertex_count, (uint32_t)b.input_count, false) ||
+            !ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_MAP].data, b.input_begin, b.input_count, (uint32_t)b.vertex_count, true) ||
+            !ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_TRIANGLES].data, 3 * b.triangle_begin, 3 * b.triangle_count, (uint32_t)b.vertex_count, false) ||
+            !ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_EDGES].data, 2 * b.edge_begin, 2 * b.edge_count, (uint32_t)b.vertex_count, false))
+            return false;
+    }
+    return ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_VERTEX_BODY].data, 0, n->vertices, (uint32_t)n->bodies, false) &&
+           ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_EDGE_BODY].data, 0, n->surface_edges, (uint32_t)n->bodies, false);
+}
+static bool ipbdx_colliders_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
+    int slot;
+    for (slot = 0; slot < n->colliders; ++slot) {
+        ipbdx_collider c;
+        ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_COLLIDERS].data, sizeof c, slot, &c);
+        if (!c.used) continue;
+        if (c.type < IPBD_PLANE || c.type > IPBD_SDF || !ipbdx_in(c.vertex_begin, c.vertex_count, n->collider_vertices) || !ipbdx_in(c.triangle_begin, c.triangle_count, n->collider_triangles)) return false;
+        if (!ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_CT].data, 3 * c.triangle_begin, 3 * c.triangle_count, (uint32_t)c.vertex_count, false)) return false;
+        if ((c.type == IPBD_MESH || c.type == IPBD_CONVEX) && c.triangle_count < 1) return false;
+        if (c.type == IPBD_HEIGHTFIELD && (c.columns < 2 || c.rows < 2 || c.columns > 8192 || c.rows > 8192 || c.columns * c.rows > 3 * c.vertex_count)) return false;
+    }
+    return true;
+}
+static bool ipbdx_skins_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
+    int slot, i, k;
+    for (slot = 0; slot < n->skins; ++slot) {
+        ipbdx_skin s;
+        ipbdx_body b;
+        ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_SKINS].data, sizeof s, slot, &s);
+        if (!s.used) continue;
+        if (s.body < 0 || s.body >= n->bodies || !ipbdx_in(s.begin, s.count, n->binds)) return false;
+        ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_BODIES].data, sizeof b, s.body, &b);
+        for (i = s.begin; i < s.begin + s.count; ++i) {
+            ipbdx_bind bind;
+            ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_BINDS].data, sizeof bind, i, &bind);
+            for (k = 0; k < 4; ++k)
+                if (bind.v[k] >= (uint32_t)b.vertex_count && !(k == 3 && bind.v[k] == IPBDX_NONE)) return false;
+        }
+    }
+    return true;
+}
+/* Points parts into the snapshot and checks everything that indexes something. */
+static bool ipbdx_snapshot_sane(const ipbd_world *world, const unsigned char *bytes, size_t size, const ipbdx_snapshot_head *head, ipbdx_part *parts) {
+    ipbdx_snapshot_head plain = *head;
+    size_t used = sizeof *head;
+    uint64_t sum;
+    int i, count;
+    if (!ipbdx_counts_sane(world, &head->counts)) return false;
+    count = ipbdx_list_parts(world, &head->counts, parts);
+    for (i = 0; i < count; ++i) {
+        union { const void *from; void *to; } pointer; /* parts are only read here */
+        pointer.from = bytes + used;
+        parts[i].data = pointer.to;
+        used += parts[i].size * (size_t)parts[i].count;
+        if (used > size) return false;
+    }
+    if (used != size) return false;
+    plain.sum[0] = plain.sum[1] = 0;
+    sum = ipbdx_parts_hash(isphpbdx_hash_words(7, &plain, sizeof plain / 4), parts, count);
+    if (head->sum[0] != (uint32_t)sum || head->sum[1] != (uint32_t)(sum >> 32)) return false;
+    return ipbdx_bodies_sane(parts, &head->counts) && ipbdx_colliders_sane(parts, &head->counts) && ipbdx_skins_sane(parts, &head->counts);
+}
+ISPHPBD_API isphpbd_result ipbd_load(ipbd_world *world, const void *bytes, size_t size) {
+    isphpbd_result open = ipbdx_open(world);
+    ipbdx_snapshot_head head;
+    ipbdx_part from[IPBDX_PARTS], to[IPBDX_PARTS];
+    uint64_t layout;
+    int i, count;
+    if (open != ISPHPBD_OK) return open;
+    if (!bytes || size < sizeof head) return ISPHPBD_BAD_SNAPSHOT;
+    memcpy(&head, bytes, sizeof head);
+    layout = ipbdx_layout_hash(world);
+    if (head.magic != IPBDX_MAGIC || head.version != ISPHPBD_VERSION || head.layout[0] != (uint32_t)layout || head.layout[1] != (uint32_t)(layout >> 32) ||
+        head.substeps < 1 || head.substeps > 1000 || head.iterations < 1 || head.iterations > 1000 || !ipbdx_snapshot_sane(world, (const unsigned char *)bytes, size, &head, from))
+        return ipbdx_refuse(&world->desc.logger, ISPHPBD_BAD_SNAPSHOT, "the snapshot is damaged, or of another version or other capacities");
+    world->counts = head.counts;
+    world->desc.gravity = head.gravity, world->desc.wind = head.wind, world->desc.air_density = head.air_density;
+    world->desc.substeps = head.substeps, world->desc.iterations = head.iterations;
+    count = ipbdx_list_parts(world, &world->counts, to);
+    for (i = 0; i < count; ++i)
+        if (to[i].count) memcpy(to[i].data, from[i].data, to[i].size * (size_t)to[i].count);
+    ipbdx_number_triangles(world);
+    world->pairs_stale = true;
+    return ISPHPBD_OK;
+}
+
+/* ---- [helpers] descs and simple meshes ------------------------------------------------------------------------------------------- */
+
+ISPHPBD_API ipbd_elasticity ipbd_compliance(float value) {
+    ipbd_elasticity e;
+    e.measure = IPBD_COMPLIANCE, e.value = value;
+    return e;
+}
+ISPHPBD_API ipbd_elasticity ipbd_stiffness(float value) {
+    ipbd_elasticity e;
+    e.measure = IPBD_STIFFNESS, e.value = value;
+    return e;
+}
+ISPHPBD_API ipbd_elasticity ipbd_absent(void) {
+    ipbd_elasticity e;
+    e.measure = IPBD_ABSENT, e.value = 0.0f;
+    return e;
+}
+ISPHPBD_API ipbd_pose ipbd_pose_at(float x, float y, float z) {
+    ipbd_pose pose;
+    pose.position = isphpbd_v3(x, y, z), pose.rotation = ipbdx_quat_identity();
+    return pose;
+}
+ISPHPBD_API ipbd_body_desc ipbd_body_desc_default(void) {
+    ipbd_body_desc d;
+    memset(&d, 0, sizeof d);
+    d.mesh.stride_bytes = 12;
+    d.pose = ipbd_pose_at(0.0f, 0.0f, 0.0f);
+    d.weld_distance = -1.0f;
+    d.density = 0.2f, d.line_density = 0.1f;
+    d.stretch = ipbd_compliance(0.0f), d.shear = ipbd_compliance(1e-4f), d.bend = ipbd_compliance(1e4f);
+    d.bend_model = IPBD_BEND_ISOMETRIC, d.solid_model = IPBD_SOLID_ELASTIC;
+    d.volume = ipbd_compliance(0.0f), d.balloon = ipbd_absent(), d.link = ipbd_compliance(0.0f);
+    d.young_modulus = 1e5f, d.poisson_ratio = 0.3f;
+    d.balloon_pressure = 1.0f, d.warm_start = 1.0f;
+    d.damping = 0.2f, d.gravity_scale = 1.0f, d.plastic_max = 1.0f;
+    d.thickness = 0.01f, d.friction = 0.3f;
+    d.can_sleep = true;
+    d.layer = 1u, d.mask = 0xffffffffu;
+    d.cookie = IPBDX_BODY_COOKIE;
+    return d;
+}
+ISPHPBD_API ipbd_body_desc ipbd_body_desc_preset(ipbd_preset preset) {
+    /* density kg/m^2 or kg/m^3, stretch and shear m/N, bend 1/(N m) or E Pa and Poisson, damping 1/s, friction, thickness m */
+    static const float shells[7][7] = {
+        {0.06f, 5e-5f, 2e-3f, 2e6f, 0.1f, 0.2f, 0.003f},    /* silk */
+        {0.15f, 2e-5f, 1e-3f, 5e4f, 0.3f, 0.4f, 0.006f},    /* cotton */
+        {0.40f, 1e-5f, 3e-4f, 3e3f, 0.5f, 0.5f, 0.010f},    /* denim */
+        {0.50f, 3e-6f, 1e-4f, 1e3f, 0.5f, 0.5f, 0.010f},    /* canvas */
+        {0.90f, 2e-5f, 1e-4f, 3e2f, 1.0f, 0.6f, 0.012f},    /* leather */
+        {1.10f, 1e-3f, 1e-3f, 1e4f, 0.5f, 0.9f, 0.008f},    /* rubber sheet */
+        {0.30f, 2e-3f, 2e-3f, 1e5f, 0.5f, 0.8f, 0.006f}};   /* balloon */
+    static const float solids[4][6] = {{1000.0f, 1.0e4f, 0.45f, 1.0f, 0.4f, 0.01f}, /* jelly */
+                                       {60.0f, 5.0e4f, 0.10f, 2.0f, 0.6f, 0.01f},   /* foam */
+                                       {1050.0f, 6.0e4f, 0.45f, 2.0f, 0.5f, 0.01f}, /* flesh */
+                                       {1100.0f, 1.0e6f, 0.47f, 0.5f, 0.8f, 0.01f}};/* rubber */
+    ipbd_body_desc d = ipbd_body_desc_default();
+    if (preset >= IPBD_SILK && preset <= IPBD_BALLOON) {
+        const float *m = shells[preset];
+        d.density = m[0], d.stretch = ipbd_compliance(m[1]), d.shear = ipbd_compliance(m[2]), d.bend = ipbd_compliance(m[3]);
+        d.damping = m[4], d.friction = m[5], d.thickness = m[6];
+        if (preset == IPBD_BALLOON) d.balloon = ipbd_compliance(0.0f);
+    } else if (preset >= IPBD_JELLY && preset <= IPBD_RUBBER) {
+        const float *m = solids[preset - IPBD_JELLY];
+        d.density = m[0], d.young_modulus = m[1], d.poisson_ratio = m[2], d.damping = m[3], d.friction = m[4], d.thickness = m[5];
+    } else if (preset == IPBD_ROPE) {
+        d.line_density = 0.08f, d.stretch = ipbd_compliance(2e-5f), d.bend = ipbd_absent(), d.damping = 0.5f, d.thickness = 0.01f, d.friction = 0.5f;
+    } else {
+        d.cookie = 0;
+    }
+    return d;
+}
+ISPHPBD_API int ipbd_grid(int columns, int rows, float width, float depth, float *positions, uint32_t *triangles) {
+    int i, j, count = 0;
+    if (columns < 2 || rows < 2 || !positions || !triangles) return 0;
+    for (j = 0; j < rows; ++j)
+        for (i = 0; i < columns; ++i) {
+            float *p = positions + 3 * (size_t)(i + columns * j);
+            p[0] = width * ((float)i / (float)(columns - 1) - 0.5f), p[1] = 0.0f, p[2] = depth * ((float)j / (float)(rows - 1) - 0.5f);
+        }
+    for (j = 0; j + 1 < rows; ++j)
+        for (i = 0; i + 1 < columns; ++i, count += 2) {
+            uint32_t a = (uint32_t)(i + columns * j), b = a + 1, c = a + (uint32_t)columns, d = c + 1, *t = triangles + 3 * (size_t)count;
+            t[0] = a, t[1] = c, t[2] = b, t[3] = b, t[4] = c, t[5] = d;
+        }
+    return count;
+}
+ISPHPBD_API int ipbd_block(int nx, int ny, int nz, isphpbd_vec3 size, float *positions, uint32_t *tetrahedra) {
+    /* six tetrahedra round the diagonal of a cell: one for each order in which the axes are walked */
+    static const uint8_t walks[6][3] = {{1, 2, 4}, {1, 4, 2}, {2, 1, 4}, {2, 4, 1}, {4, 1, 2}, {4, 2, 1}};
+    int i, j, k, t, c, count = 0;
+    if (nx < 1 || ny < 1 || nz < 1 || !positions || !tetrahedra) return 0;
+    for (k = 0; k <= nz; ++k)
+        for (j = 0; j <= ny; ++j)
+            for (i = 0; i <= nx; ++i) {
+                float *p = positions + 3 * (size_t)(i + (nx + 1) * (j + (ny + 1) * k));
+                p[0] = size.x * ((float)i / (float)nx - 0.5f), p[1] = size.y * ((float)j / (float)ny - 0.5f), p[2] = size.z * ((float)k / (float)nz - 0.5f);
+            }
+    for (k = 0; k < nz; ++k)
+        for (j = 0; j < ny; ++j)
+            for (i = 0; i < nx; ++i)
+                for (t = 0; t < 6; ++t, ++count) {
+                    int corner = 0;
+                    for (c = 0; c < 4; ++c) {
+                        if (c > 0) corner |= walks[t][c - 1];
+                        tetrahedra[4 * (size_t)count + (size_t)c] = (uint32_t)((i + (corner & 1)) + (nx + 1) * ((j + (corner >> 1 & 1)) + (ny + 1) * (k + (corner >> 2))));
+                    }
+                }
+    return count;
+}
+
+#undef IPBDX_WORLD_COOKIE
+#undef IPBDX_BODY_COOKIE
+#undef IPBDX_COLLIDER_COOKIE
+#undef IPBDX_NONE
+#undef IPBDX_TINY
+#undef IPBDX_SLAB_VERTICES
+#undef IPBDX_PAIR_BLOCK
+#undef IPBDX_PI
+#undef IPBDX_PUSH_SPEED
+#undef IPBDX_STIFFNESS_PERIOD
+#undef IPBDX_ADD
+#undef IPBDX_SUB
+#undef IPBDX_MUL
+#undef IPBDX_ALL
+#undef IPBDX_FAR
+#undef IPBDX_STACK
+#undef IPBDX_NEAR
+#undef IPBDX_PARTS
+#undef IPBDX_MAGIC
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* ISPHPBD_PBD_IMPLEMENTED */
+#endif /* ISPHPBD_IMPLEMENTATION || IPBD_IMPLEMENTATION */
+
+/*
+MIT License
+
+Copyright (c) 2026 the isphpbd authors
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation
+files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy,
+modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the
+Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE,
+ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+*/
