@@ -186,10 +186,16 @@ static inline void tet_spread_mass(tet_tool *tool, tet_asset *a) {
     for (i = 0; i < a->point_count; ++i) a->masses[i] *= a->mass / sum;
 }
 
-/* Rounds to what the asset can hold, so that all that follows is computed from the very numbers a game will see. */
+/* Rounds to what the asset can hold, so that all that follows is computed from the very numbers a game will see.
+   Volatile because gcc 12 -O2 drops (double)(float)x when it vectorises a loop over doubles. */
+static inline double tet_rounded(double value) {
+    volatile float narrow = (float)value;
+    return (double)narrow;
+}
+
 static inline void tet_round_points(tet_vec *points, int count) {
     int i;
-    for (i = 0; i < count; ++i) points[i] = tet_v((double)(float)points[i].x, (double)(float)points[i].y, (double)(float)points[i].z);
+    for (i = 0; i < count; ++i) points[i] = tet_v(tet_rounded(points[i].x), tet_rounded(points[i].y), tet_rounded(points[i].z));
 }
 
 /* ---- [make] --------------------------------------------------------------------------------------------------------------- */

@@ -82,14 +82,19 @@ static inline void tet_lattice_fitted(tet_tool *tool, const tet_surface *s, cons
    (5 % before the fit, 1 % after it), or the maximum is reached. */
 static inline double tet_choose_size(tet_tool *tool, const tet_surface *s, const tet_bvh *bvh, double volume,
                                      const tet_build_options *o, double min_angle, tet_mesh *m) {
-    double size = cbrt(12.0 * volume / (TET_AUTO_CELLS < o->max_cells / 2 ? TET_AUTO_CELLS : fmax(1.0, o->max_cells / 2.0)));
+    double size = cbrt(12.0 * volume / (TET_AUTO_CELLS < o->max_cells ? TET_AUTO_CELLS : o->max_cells));
+    bool too_many = false;
     for (;;) {
         double raw;
         tet_stuff(tool, s, bvh, size, m);
         raw = m->cell_count ? tet_volume_error(m, volume) : 1.0;
+        if (m->cell_count > o->max_cells) {
+            too_many = true;
+            size *= 1.1;
+            continue;
+        }
         if (m->cell_count) tet_fit_volume(tool, m, volume, size, min_angle);
-        if (raw <= 0.05 && tet_volume_error(m, volume) <= 0.01) return size;
-        if (12.0 * volume / (size * size * size * 0.512) > o->max_cells) return size;
+        if (too_many || (raw <= 0.05 && tet_volume_error(m, volume) <= 0.01)) return size;
         size *= 0.8;
     }
 }

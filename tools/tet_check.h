@@ -476,6 +476,7 @@ static inline bool tet_pierces(const tet_surface *s, int p, int q, const int t[3
     int one, two, three;
     if (tet_orient(u, v, w, a) * tet_orient(u, v, w, b) >= 0) return false;
     one = tet_orient(a, b, u, v), two = tet_orient(a, b, v, w), three = tet_orient(a, b, w, u);
+    if (!one && !two && !three) return false; /* within the plane, as far as rounding can tell */
     return (one >= 0 && two >= 0 && three >= 0) || (one <= 0 && two <= 0 && three <= 0);
 }
 
@@ -491,7 +492,7 @@ static inline bool tet_flat_overlap(const tet_surface *s, const int a[3], const 
                 double turn = tet_turn(from, to, s->points[other[i]], normal) / inner;
                 if (turn > best) best = turn;
             }
-            if (!(best > 1e-9)) return false;
+            if (!(best > 1e-7)) return false;
         }
     }
     return true;
@@ -505,15 +506,24 @@ static inline int tet_shared_corners(const int a[3], const int b[3]) {
     return count;
 }
 
+/* Do the corners of b lie in the plane of triangle i, to a hundred-millionth of its size? Nearer than that the planes'
+   line of intersection is noise. */
+static inline bool tet_same_plane(const tet_surface *s, int i, const int b[3]) {
+    const int *a = s->triangles[i].v;
+    tet_vec normal = tet_triangle_normal(s, i), origin = s->points[a[0]];
+    double longest = fmax(tet_distance(s->points[a[1]], origin), tet_distance(s->points[a[2]], origin));
+    int k;
+    for (k = 0; k < 3; ++k) {
+        if (fabs(tet_dot(tet_sub(s->points[b[k]], origin), normal)) > 1e-8 * longest * tet_length(normal)) return false;
+    }
+    return true;
+}
+
 static inline bool tet_faces_cross(const tet_surface *s, int i, int j) {
     const int *a = s->triangles[i].v, *b = s->triangles[j].v;
     int shared = tet_shared_corners(a, b), k;
-    bool flat = true;
     if (shared >= 3) return false;
-    for (k = 0; k < 3; ++k) {
-        flat = flat && tet_orient(s->points[a[0]], s->points[a[1]], s->points[a[2]], s->points[b[k]]) == 0;
-    }
-    if (flat) return tet_flat_overlap(s, a, b, tet_triangle_normal(s, i));
+    if (tet_same_plane(s, i, b) || tet_same_plane(s, j, a)) return tet_flat_overlap(s, a, b, tet_triangle_normal(s, i));
     if (shared == 2) return false;
     for (k = 0; k < 3; ++k) {
         int p = a[k], q = a[(k + 1) % 3], u = b[k], w = b[(k + 1) % 3];

@@ -217,13 +217,14 @@ static inline void tet_lattice_emit(tet_lattice *l, int a, int b, int c, int d, 
 }
 
 /* The quadrilateral p, q, cut(q, m), cut(p, m) on a lattice face that two tetrahedra share: does its diagonal start at p?
-   The answer depends on the face alone. Where one of the two cut edges is long, the diagonal starts at that edge's
-   inside point; two short ones: the shorter diagonal, then the smaller number. */
+   The answer depends on the face alone. Where one of the two cut edges is long, the diagonal starts at the inside point
+   of the other, short one (the other way round angles fall to 7.5 degrees); two short ones: the shorter diagonal, then
+   the smaller number. */
 static inline bool tet_lattice_diagonal_at(const tet_lattice *l, int p, int q, int m) {
     tet_vec cut_p = l->out->points[tet_lattice_cut_vertex(l, p, m)], cut_q = l->out->points[tet_lattice_cut_vertex(l, q, m)];
     double from_p, from_q;
-    if (tet_lattice_long(l, p, m)) return true;
-    if (tet_lattice_long(l, q, m)) return false;
+    if (tet_lattice_long(l, p, m)) return false;
+    if (tet_lattice_long(l, q, m)) return true;
     from_p = tet_distance(tet_lattice_home(l, p), cut_q);
     from_q = tet_distance(tet_lattice_home(l, q), cut_p);
     return from_p != from_q ? from_p < from_q : p < q;
