@@ -1,0 +1,4960 @@
+/* isphpbd_sph.h - v0.1.0 - incompressible SPH water in one file. SPDX-License-Identifier: MIT */
+/* ---- common block, revision 1 --------------------------------------------------------------------------------------
+   What fluid and soft bodies share. Byte-identical in isphpbd_sph.h and isphpbd_pbd.h (a test compares the copies);
+   whichever header comes first brings it. */
+#ifndef ISPHPBD_COMMON_REVISION
+#define ISPHPBD_COMMON_REVISION 1
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ISPHPBD_VERSION 100 /* major * 10000 + minor * 100 + patch */
+
+#if defined(ISPHPBD_STATIC) && !defined(ISPHPBD_IMPLEMENTATION)
+#define ISPHPBD_IMPLEMENTATION /* a private copy needs its body in the same file */
+#endif
+#ifndef ISPHPBD_API
+#if defined(ISPHPBD_STATIC) && defined(__GNUC__)
+#define ISPHPBD_API static __attribute__((unused))
+#elif defined(ISPHPBD_STATIC)
+#define ISPHPBD_API static
+#else
+#define ISPHPBD_API extern
+#endif
+#endif
+#if defined(__GNUC__)
+#define ISPHPBD_INLINE static inline __attribute__((unused))
+#else
+#define ISPHPBD_INLINE static inline
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct isphpbd_vec3 { float x, y, z; } isphpbd_vec3; /* layout of float[3] */
+typedef struct isphpbd_quat { float x, y, z, w; } isphpbd_quat; /* unit quaternion, w is the real part */
+
+/* Why a call did nothing. Whatever is not ISPHPBD_OK left every object as it was. */
+typedef enum isphpbd_result {
+    ISPHPBD_OK = 0,
+    ISPHPBD_OUT_OF_MEMORY, /* the allocator returned NULL */
+    ISPHPBD_CAPACITY,      /* a capacity given in the desc is reached */
+    ISPHPBD_BAD_DESC,      /* not made by *_desc_default(), or a field out of range */
+    ISPHPBD_BAD_ARGUMENT,  /* null pointer, negative count, non-finite or out-of-range number */
+    ISPHPBD_BAD_HANDLE,    /* null, stale, or of another object */
+    ISPHPBD_BAD_MESH,      /* index out of range, non-finite or degenerate geometry */
+    ISPHPBD_LOCKED,        /* called from inside a callback of a step */
+    ISPHPBD_BAD_SNAPSHOT,  /* magic, version, layout, size or checksum do not match */
+    ISPHPBD_RESULT_COUNT
+} isphpbd_result;
+
+/* One English sentence for a result; never NULL. */
+ISPHPBD_INLINE const char *isphpbd_result_text(isphpbd_result result) {
+    switch (result) {
+        case ISPHPBD_OK: return "ok";
+        case ISPHPBD_OUT_OF_MEMORY: return "the allocator returned no memory";
+        case ISPHPBD_CAPACITY: return "a capacity given in the desc is reached";
+        case ISPHPBD_BAD_DESC: return "the desc was not made by its default function, or a field is out of range";
+        case ISPHPBD_BAD_ARGUMENT: return "an argument is null, negative, not finite or out of range";
+        case ISPHPBD_BAD_HANDLE: return "the handle is null, stale or belongs to another object";
+        case ISPHPBD_BAD_MESH: return "the mesh has indices out of range, non-finite or degenerate geometry";
+        case ISPHPBD_LOCKED: return "the object is stepping and cannot be changed from inside a callback";
+        case ISPHPBD_BAD_SNAPSHOT: return "the snapshot does not match in magic, version, layout, size or checksum";
+        case ISPHPBD_RESULT_COUNT: break;
+    }
+    return "unknown result";
+}
+
+/* Memory. Both functions or neither; neither means malloc and free (an error under ISPHPBD_NO_STDLIB). */
+typedef struct isphpbd_allocator {
+    void *(*alloc)(size_t size, size_t align, void *user); /* align is a power of two, <= 64; NULL: out of memory */
+    void (*free)(void *ptr, size_t size, void *user);      /* size is the size asked for */
+    void *user;
+} isphpbd_allocator;
+
+/* Threads. run() calls task(ctx, i) once for every i in [0, task_count), in any order, on any threads, and returns when
+   all are done. Results are bit-identical however it does so. NULL: OpenMP where compiled in, else one thread. */
+typedef struct isphpbd_parallel {
+    void (*run)(void (*task)(void *ctx, int index), void *ctx, int task_count, void *user);
+    void *user;
+} isphpbd_parallel;
+
+/* Messages for the developer. NULL fn: silent. */
+typedef enum isphpbd_log_level { ISPHPBD_LOG_ERROR = 1, ISPHPBD_LOG_WARNING, ISPHPBD_LOG_INFO } isphpbd_log_level;
+typedef struct isphpbd_logger {
+    void (*fn)(isphpbd_log_level level, isphpbd_result code, const char *text, void *user);
+    void *user;
+} isphpbd_logger;
+
+/* Time for the stage timers: ticks of any unit, never decreasing. NULL fn: the timers stay 0; the library reads no clock
+   of its own. */
+typedef struct isphpbd_clock {
+    uint64_t (*fn)(void *user);
+    void *user;
+} isphpbd_clock;
+
+/* Shorthand so that callers can write a vector in one expression in C99 and C++11 alike. */
+ISPHPBD_INLINE isphpbd_vec3 isphpbd_v3(float x, float y, float z) {
+    isphpbd_vec3 v;
+    v.x = x, v.y = y, v.z = z;
+    return v;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#elif ISPHPBD_COMMON_REVISION != 1
+#error "isphpbd_sph.h and isphpbd_pbd.h are of different releases: take both from the same one"
+#endif
+/* ---- end of common block ------------------------------------------------------------------------------------------ */
+
+#ifndef ISPH_INCLUDED
+#define ISPH_INCLUDED
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ==== [kernels] ======================================================================================================
+   Smoothing kernels in 3D, all written over their support radius: W(r) = 0 for r >= support. */
+typedef enum isph_kernel {
+    ISPH_KERNEL_WENDLAND_C2 = 0, /* support 2 h; what the fluid uses */
+    ISPH_KERNEL_CUBIC_SPLINE,    /* support 2 h */
+    ISPH_KERNEL_QUARTIC_SPLINE   /* support 2.5 h */
+} isph_kernel;
+
+/* W(r) in 1/m^3. r >= 0 and support > 0 in m; integrates to 1 over space. A few flops. */
+ISPHPBD_API float isph_kernel_value(isph_kernel kernel, float r, float support);
+/* W'(r)/r in 1/m^5, finite at r = 0: the gradient of W is this number times the vector between the points. */
+ISPHPBD_API float isph_kernel_slope(isph_kernel kernel, float r, float support);
+/* The smoothing length h in m that belongs to a support radius: support / 2, or / 2.5 for the quartic spline. */
+ISPHPBD_API float isph_kernel_smoothing_length(isph_kernel kernel, float support);
+
+/* ==== [grid] =========================================================================================================
+   Fixed-radius neighbour search over any cloud of points: no bounds to set, linear cost, bit-identical results for any
+   thread count. The fluid has one inside; this is the same one for your own use. */
+typedef struct isph_grid isph_grid;
+typedef struct isph_grid_desc {
+    int capacity;                /* points, default 32768, 1 .. 2^26 */
+    float radius;                /* m, default 0.1: the longest distance that can be asked for */
+    isphpbd_allocator allocator; /* default malloc */
+    isphpbd_parallel parallel;   /* default OpenMP or serial; used by build */
+    uint32_t cookie;             /* set by isph_grid_desc_default(); do not touch */
+} isph_grid_desc;
+
+ISPHPBD_API isph_grid_desc isph_grid_desc_default(void);
+/* Bytes that create will take from the allocator; 0 when the desc is bad. */
+ISPHPBD_API size_t isph_grid_bytes(const isph_grid_desc *desc);
+/* NULL and a reason when it fails; `why` may be NULL. */
+ISPHPBD_API isph_grid *isph_grid_create(const isph_grid_desc *desc, isphpbd_result *why);
+ISPHPBD_API void isph_grid_destroy(isph_grid *grid); /* NULL is fine */
+/* Reads count points (x, y, z at the start of every stride) and indexes them. BAD_ARGUMENT for a non-finite or absurd
+   (|x| > 2^18 radius) coordinate, CAPACITY for too many; the grid is unchanged then. Linear in count. */
+ISPHPBD_API isphpbd_result isph_grid_build(isph_grid *grid, const float *xyz, size_t stride_bytes, int count);
+/* Points nearer than the radius to `point` (m), as indices into the array given to build. Writes at most out_capacity of
+   them and returns how many there are, so that a second call can bring a larger array. 0 for a bad argument. */
+ISPHPBD_API int isph_grid_query(const isph_grid *grid, isphpbd_vec3 point, int *out, int out_capacity);
+/* The same around point number `index`, without the point itself (coincident others do count). */
+ISPHPBD_API int isph_grid_neighbours(const isph_grid *grid, int index, int *out, int out_capacity);
+
+/* ==== [sparse] =======================================================================================================
+   Sparse matrix in the layout that the fluid's pressure solve runs on (eight rows interleaved, 32-bit floats), with two
+   Krylov solvers. Usable alone: any square matrix given as compressed rows. */
+typedef struct isph_matrix isph_matrix;
+typedef struct isph_matrix_desc {
+    int row_capacity;            /* rows, default 32768 */
+    int nonzero_capacity;        /* off-diagonal entries, default 64 per row of the default */
+    isphpbd_allocator allocator; /* default malloc */
+    isphpbd_parallel parallel;   /* default OpenMP or serial */
+    uint32_t cookie;
+} isph_matrix_desc;
+
+ISPHPBD_API isph_matrix_desc isph_matrix_desc_default(void);
+ISPHPBD_API size_t isph_matrix_bytes(const isph_matrix_desc *desc);
+ISPHPBD_API isph_matrix *isph_matrix_create(const isph_matrix_desc *desc, isphpbd_result *why);
+ISPHPBD_API void isph_matrix_destroy(isph_matrix *matrix);
+/* Copies a matrix of `rows` rows: entries row_start[i] .. row_start[i + 1] - 1 hold the columns and values of row i
+   (diagonal included, any order; a column named twice counts as the sum). BAD_ARGUMENT for indices out of range or
+   non-finite values, CAPACITY when it does not fit (padding to the longest of eight rows counts). Linear. */
+ISPHPBD_API isphpbd_result isph_matrix_set(isph_matrix *matrix, int rows, const int *row_start, const int *columns,
+                                           const float *values);
+/* y = A x; both of `rows` floats, not overlapping. */
+ISPHPBD_API isphpbd_result isph_matrix_multiply(const isph_matrix *matrix, const float *x, float *y);
+/* Assigns every row to an aggregate for the two-level preconditioner and factorises the coarse matrix (for a symmetric
+   positive semi-definite matrix). Rows that couple strongly should share an aggregate of some 20-100 rows. aggregate[i]
+   in [0, count). CAPACITY when the coarse factor does not fit (about 16 floats per row are kept for it). */
+ISPHPBD_API isphpbd_result isph_matrix_set_aggregates(isph_matrix *matrix, const int *aggregate, int count);
+
+typedef enum isph_preconditioner {
+    ISPH_PRECONDITIONER_NONE = 0,
+    ISPH_PRECONDITIONER_JACOBI,   /* inverse diagonal */
+    ISPH_PRECONDITIONER_TWO_LEVEL /* inverse diagonal + coarse solve; needs isph_matrix_set_aggregates() */
+} isph_preconditioner;
+
+typedef struct isph_solve_desc {
+    float tolerance;                    /* stop when |b - A x| <= tolerance |b|; default 1e-5; 0: run to the cap */
+    int max_iterations;                 /* default 1000; 0 returns the start */
+    isph_preconditioner preconditioner; /* default JACOBI */
+    bool warm_start;                    /* default false (start at 0); true: start at the x given */
+    bool constant_nullspace;            /* default false; true: A times a constant is 0 (closed tank): the mean of b and
+                                           of x is taken out, so that an inconsistent right side converges too */
+    float *history;                     /* default NULL; else room for max_iterations + 1 relative residuals */
+    uint32_t cookie;
+} isph_solve_desc;
+
+typedef enum isph_solve_state {
+    ISPH_SOLVE_CONVERGED = 0,
+    ISPH_SOLVE_CAPPED,    /* max_iterations reached; x holds the best iterate */
+    ISPH_SOLVE_BREAKDOWN  /* a scalar of the recurrence vanished or left the floats; x holds the best iterate */
+} isph_solve_state;
+
+typedef struct isph_solve_info {
+    isph_solve_state state;
+    int iterations;
+    float residual; /* |b - A x| / |b| of the x returned; 0 for b = 0 */
+} isph_solve_info;
+
+ISPHPBD_API isph_solve_desc isph_solve_desc_default(void);
+/* Conjugate gradients for symmetric positive (semi-)definite A. x: rows floats, in and out. Not thread-safe on one
+   matrix: the work vectors live in it. One product and five vector passes per iteration. */
+ISPHPBD_API isphpbd_result isph_matrix_solve_cg(isph_matrix *matrix, const float *b, float *x,
+                                                const isph_solve_desc *desc, isph_solve_info *info);
+/* BiCGSTAB for any A; restarts once per breakdown of its shadow residual. Two products per iteration. */
+ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const float *b, float *x,
+                                                      const isph_solve_desc *desc, isph_solve_info *info);
+
+/* ==== [fluid] ========================================================================================================
+   All particles of a simulation, of one or more materials, with the walls they meet. */
+typedef struct isph_fluid isph_fluid;
+typedef struct isph_material { uint32_t id; } isph_material; /* 0 is null */
+typedef struct isph_boundary { uint32_t id; } isph_boundary; /* 0 is null */
+
+typedef enum isph_solver {
+    ISPH_SOLVER_INCOMPRESSIBLE = 0,  /* pressure projection + density projection: the one to use */
+    ISPH_SOLVER_WEAKLY_COMPRESSIBLE  /* Tait equation, the classic baseline: many small substeps */
+} isph_solver;
+
+typedef enum isph_linear_solver { ISPH_LINEAR_CG = 0, ISPH_LINEAR_BICGSTAB } isph_linear_solver;
+
+typedef struct isph_fluid_desc {
+    isphpbd_vec3 gravity;                /* m/s^2, default (0, -9.81, 0) */
+    float spacing;                       /* m, default 0.05: distance of particles at rest. Halving it costs 8 times the
+                                            particles (and twice the steps). A particle stands for spacing^3 of volume */
+    float support;                       /* interaction radius in spacings, default 2.4, 1.8 .. 3.2; 2.0 halves the cost */
+    isph_solver solver;                  /* default INCOMPRESSIBLE */
+    isph_linear_solver linear_solver;    /* default CG */
+    isph_preconditioner preconditioner;  /* default TWO_LEVEL */
+    bool density_projection;             /* default true: keeps the volume (seed 003); false only for comparison */
+    float tolerance;                     /* relative residual at which both solves stop, default 0.05 */
+    int max_iterations;                  /* cap of pressure + density iterations per substep, default 50, >= 1 */
+    int max_substeps;                    /* cap per step, default 8, >= 1; reported when it bites */
+    float cfl;                           /* spacings a particle may move per substep, default 1 */
+    float max_substep_seconds;           /* s, default 1/100 at spacing 0.05 (0: chosen from the spacing) */
+    float sound_speed;                   /* m/s, weakly compressible only; 0 (default): 10 x the largest expected speed */
+    float max_speed;                     /* m/s, default 0: 1000 spacings per second but at least 50; faster is clamped */
+    int particle_capacity;               /* default 32768 */
+    int material_capacity;               /* default 8, at most 255 */
+    int boundary_capacity;               /* default 64 */
+    int triangle_capacity;               /* default 8192: triangles of all mesh boundaries together */
+    isphpbd_allocator allocator;         /* default malloc; one allocation, at creation */
+    isphpbd_parallel parallel;           /* default OpenMP where compiled in, else serial */
+    isphpbd_logger logger;               /* default silent */
+    isphpbd_clock clock;                 /* default none: stage timers stay 0 */
+    uint32_t cookie;
+} isph_fluid_desc;
+
+ISPHPBD_API isph_fluid_desc isph_fluid_desc_default(void);
+/* Bytes that create will take (exactly); 0 when the desc is bad. */
+ISPHPBD_API size_t isph_fluid_bytes(const isph_fluid_desc *desc);
+ISPHPBD_API isph_fluid *isph_fluid_create(const isph_fluid_desc *desc, isphpbd_result *why);
+ISPHPBD_API void isph_fluid_destroy(isph_fluid *fluid); /* NULL is fine */
+/* Changes at run time what is cheap to change. */
+ISPHPBD_API isphpbd_result isph_fluid_set_gravity(isph_fluid *fluid, isphpbd_vec3 gravity);
+ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iterations, int max_substeps, float tolerance);
+/* Switches the solves off (particles then fall freely and pile up) and on again; for recovery tests and pausing. */
+ISPHPBD_API isphpbd_result isph_fluid_set_solver_enabled(isph_fluid *fluid, bool enabled);
+/* Adds `offset` to every position and boundary: keeps large worlds near the origin. Linear. */
+ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_vec3 offset);
+
+/* ---- materials ---- */
+typedef struct isph_material_desc {
+    float density;   /* kg/m^3, default 1000 */
+    float viscosity; /* Pa s (dynamic), default 0.001; honey is 10. Large values are solved implicitly */
+    uint32_t cookie;
+} isph_material_desc;
+
+ISPHPBD_API isph_material_desc isph_material_desc_default(void); /* water */
+ISPHPBD_API isph_material_desc isph_material_desc_oil(void);     /* 900 kg/m^3, 0.08 Pa s */
+ISPHPBD_API isph_material_desc isph_material_desc_honey(void);   /* 1400 kg/m^3, 10 Pa s */
+ISPHPBD_API isph_material_desc isph_material_desc_mercury(void); /* 13534 kg/m^3, 0.0015 Pa s */
+/* Null handle when the desc is bad or the capacity is reached; `why` may be NULL. */
+ISPHPBD_API isph_material isph_material_create(isph_fluid *fluid, const isph_material_desc *desc, isphpbd_result *why);
+
+/* ---- particles ---- */
+/* Adds count particles at rest or with given velocities (NULL: 0; else with its own stride). All or none. ids (NULL or
+   count entries) receives the stable ids. BAD_ARGUMENT for non-finite or far (|x| > 2^18 spacings) input. */
+ISPHPBD_API isphpbd_result isph_particles_add(isph_fluid *fluid, isph_material material, const float *positions,
+                                              size_t position_stride_bytes, const float *velocities,
+                                              size_t velocity_stride_bytes, int count, uint32_t *ids);
+/* Fills the box lo .. hi with particles on a cubic lattice, half a spacing off its faces; all or none. `added` may be
+   NULL. A box thinner than a spacing gets one layer. */
+ISPHPBD_API isphpbd_result isph_particles_add_box(isph_fluid *fluid, isph_material material, isphpbd_vec3 lo,
+                                                  isphpbd_vec3 hi, isphpbd_vec3 velocity, int *added);
+/* Removes particles by id; ids that are not alive are passed over. Returns how many went. Linear in all particles. */
+ISPHPBD_API int isph_particles_remove(isph_fluid *fluid, const uint32_t *ids, int count);
+typedef struct isph_particle {
+    isphpbd_vec3 position, velocity;
+    uint32_t id, user;
+    isph_material material;
+} isph_particle;
+/* Removes every particle for which test() answers true: sinks, lifetimes, kill planes. Returns how many went. */
+ISPHPBD_API int isph_particles_remove_if(isph_fluid *fluid, bool (*test)(void *user, const isph_particle *particle),
+                                         void *user);
+/* Calls edit() for every particle; position, velocity and user may be changed (teleports, force zones, blasts). A
+   non-finite result leaves that particle as it was. Returns how many were changed. */
+ISPHPBD_API int isph_particles_edit(isph_fluid *fluid, bool (*edit)(void *user, isph_particle *particle), void *user);
+
+/* Arrays of the library's own, valid until the next call with a non-const fluid. The order changes with every step; the
+   ids do not. */
+typedef struct isph_view {
+    const float *position;    /* m; x, y, z at the start of every stride */
+    const float *velocity;    /* m/s; x, y, z likewise */
+    size_t stride_bytes;      /* of position and velocity */
+    const float *pressure;    /* Pa, >= 0, of the last substep; one per particle */
+    const float *density;     /* relative to rest (1 = right), walls included, at the start of the last substep */
+    const uint32_t *id;       /* stable id */
+    const uint32_t *user;     /* yours; see isph_particles_edit() */
+    const uint8_t *material;  /* material number: handle id - 1 */
+    int count;
+} isph_view;
+ISPHPBD_API isph_view isph_particles(const isph_fluid *fluid);
+/* Index in the view of a particle, or -1 when it is gone. Constant time. */
+ISPHPBD_API int isph_particle_find(const isph_fluid *fluid, uint32_t id);
+
+/* ---- boundaries ---- */
+typedef enum isph_shape {
+    ISPH_SHAPE_PLANE = 1, /* solid below the local xz plane: +y is outside */
+    ISPH_SHAPE_BOX,       /* half_extents */
+    ISPH_SHAPE_SPHERE,    /* radius */
+    ISPH_SHAPE_CAPSULE,   /* radius, and half_height of its segment along local y */
+    ISPH_SHAPE_MESH       /* triangles; a thin shell wet on both sides, or the skin of a solid (see mesh_solid) */
+} isph_shape;
+
+typedef struct isph_mesh { /* a view: read during the call, never kept */
+    const float *positions;
+    size_t stride_bytes;
+    int vertex_count;
+    const uint32_t *indices; /* 3 per triangle */
+    int index_count;
+} isph_mesh;
+
+typedef struct isph_boundary_desc {
+    isph_shape shape;                               /* default PLANE */
+    bool container;                                 /* default false; true: box, sphere, capsule are hollow and hold the
+                                                       fluid inside */
+    isphpbd_vec3 half_extents;                      /* m, box, default 0.5 0.5 0.5 */
+    float radius;                                   /* m, sphere and capsule, default 0.5 */
+    float half_height;                              /* m, capsule, default 0.5 */
+    isph_mesh mesh;                                 /* mesh only; local coordinates */
+    bool mesh_solid;                                /* default false: shell. true: closed mesh, wound counter-clockwise
+                                                       seen from outside; particles inside are pushed out */
+    isphpbd_vec3 position;                          /* m, default 0 */
+    isphpbd_quat rotation;                          /* default identity */
+    isphpbd_vec3 linear_velocity, angular_velocity; /* m/s, rad/s about position; default 0 */
+    float friction;                                 /* 0 .. 1, default 0: share of the sliding speed that a touching
+                                                       particle loses per 5 ms; 1 is no slip whatever the viscosity */
+    float viscous_grip;                             /* 0 .. 1, default 1: share of the viscous wall stress (1: no slip as
+                                                       real liquids have, through the viscosity; 0: free slip) */
+    uint32_t cookie;
+} isph_boundary_desc;
+
+ISPHPBD_API isph_boundary_desc isph_boundary_desc_default(void);
+ISPHPBD_API isph_boundary isph_boundary_create(isph_fluid *fluid, const isph_boundary_desc *desc, isphpbd_result *why);
+ISPHPBD_API isphpbd_result isph_boundary_destroy(isph_fluid *fluid, isph_boundary boundary);
+/* Pose at the start of the next step, and the velocities with which it then goes on moving until told otherwise. */
+ISPHPBD_API isphpbd_result isph_boundary_set_motion(isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 position,
+                                                    isphpbd_quat rotation, isphpbd_vec3 linear_velocity,
+                                                    isphpbd_vec3 angular_velocity);
+/* The pose now; any out pointer may be NULL. */
+ISPHPBD_API isphpbd_result isph_boundary_pose(const isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *position,
+                                              isphpbd_quat *rotation);
+/* What the fluid did to the boundary since the last call: linear impulse in N s and angular impulse about its position in
+   N m s, world axes; reading clears both. */
+ISPHPBD_API isphpbd_result isph_boundary_take_impulse(isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *linear,
+                                                      isphpbd_vec3 *angular);
+
+/* ---- stepping ---- */
+enum {
+    ISPH_STEP_ITERATIONS_CAPPED = 1, /* a solve stopped at max_iterations: raise it or accept the residual in the stats */
+    ISPH_STEP_SUBSTEPS_CAPPED = 2,   /* max_substeps was too small for the speed: particles were slowed to cfl */
+    ISPH_STEP_CROWDED = 4,           /* too many particles in one place; they are being spread (see stats.crowded) */
+    ISPH_STEP_QUARANTINED = 8,       /* a non-finite particle was put to rest at its last good position */
+    ISPH_STEP_SPEED_CLAMPED = 16,    /* max_speed was exceeded */
+    ISPH_STEP_WALLS_CAPPED = 32      /* a particle met more than 6 walls at once; the farthest were ignored */
+};
+
+/* Advances by `seconds` (0 < seconds <= 1) in one or more equal substeps. Returns flags; BAD_ARGUMENT in *why (may be
+   NULL) for a bad time, and nothing changes. Never allocates. Linear in the number of particles. */
+ISPHPBD_API uint32_t isph_fluid_step(isph_fluid *fluid, float seconds, isphpbd_result *why);
+
+typedef struct isph_stats {
+    int particles, boundaries, triangles;
+    int substeps;                /* of the last step */
+    int pressure_iterations;     /* of the last substep */
+    int density_iterations;
+    int viscosity_iterations;    /* 0 when explicit was enough */
+    float pressure_residual;     /* relative, where the last substep stopped */
+    float density_residual;
+    float density_error_mean;    /* mean of |density - 1| over particles with full support */
+    float density_error_max;     /* largest compression max(density - 1) */
+    float max_speed;             /* m/s */
+    float kinetic_energy;        /* J, without the walls */
+    float neighbours_mean;
+    int crowded, quarantined;    /* particles, in the last step */
+    uint64_t total_pressure_iterations, total_density_iterations, total_substeps; /* since creation */
+    size_t bytes;                /* memory of the fluid, all of it taken at creation */
+    /* user clock ticks of the last step, by stage */
+    uint64_t ticks_total, ticks_neighbours, ticks_walls, ticks_viscosity, ticks_pressure, ticks_move;
+} isph_stats;
+ISPHPBD_API isph_stats isph_fluid_stats(const isph_fluid *fluid);
+
+/* 64-bit digest of everything that affects the future; equal for equal states on every platform. Linear. */
+ISPHPBD_API uint64_t isph_fluid_hash(const isph_fluid *fluid);
+/* Writes a snapshot when `capacity` is enough; always returns the size needed (at most 64 bytes per particle plus a few
+   kilobytes and the boundaries). Resuming from it gives the same bits as going on. */
+ISPHPBD_API size_t isph_fluid_save(const isph_fluid *fluid, void *bytes, size_t capacity);
+/* Restores a snapshot of a fluid made from the same desc and with the same meshes (they are checked, not stored).
+   BAD_SNAPSHOT leaves the fluid as it was. */
+ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes, size_t size);
+
+/* ==== [coupler] ======================================================================================================
+   How another solver (cloth, soft and rigid bodies) meets the fluid. Its surfaces enter as walls per particle: they count
+   in density, matrix, right side and forces exactly as the fluid's own boundaries do. All callbacks are called inside
+   isph_fluid_step(); any may be NULL. Particles are named by their index in the arrays of this substep. */
+typedef struct isph_wall {
+    isphpbd_vec3 normal;   /* unit, from the wall to the particle */
+    float distance;        /* m, of the particle from the wall; < 0: behind it */
+    isphpbd_vec3 velocity; /* m/s, of the wall at the foot of the particle */
+    float inverse_mass;    /* 1/kg: how the wall yields to an impulse along its normal there; 0: it does not */
+    float friction;        /* as in isph_boundary_desc */
+    float viscous_grip;
+    uint32_t tag;          /* yours, comes back with the impulse */
+} isph_wall;
+
+typedef struct isph_wall_impulse {
+    int particle;
+    uint32_t tag;
+    isphpbd_vec3 impulse;  /* N s, on the wall, of this substep; the fluid got the opposite */
+    isphpbd_vec3 position; /* m, of the particle */
+} isph_wall_impulse;
+
+typedef struct isph_coupler {
+    /* Substep begins: positions are sorted (x, y, z, - per particle), seconds is its length. */
+    void (*begin)(void *user, const float *positions, const float *velocities, int count, float seconds);
+    /* Walls of particle `index` nearer than `reach` (m): write at most `capacity`, return how many. Runs on the runner's
+       threads for different particles at once. */
+    int (*walls)(void *user, int index, isphpbd_vec3 position, float reach, isph_wall *out, int capacity);
+    /* Inside every product of the pressure solve: impulse[i] (N s, along -normal, so towards the wall) acts on wall entry
+       i; write into velocity_change[i] the change of the wall's velocity along -normal at entry i. Must be linear,
+       symmetric and positive semi-definite. NULL: each entry yields by its own inverse_mass. */
+    void (*respond)(void *user, const float *impulse, float *velocity_change, int wall_count);
+    /* Pressure and viscous impulses of this substep, grouped by particle in ascending order. */
+    void (*impulses)(void *user, const isph_wall_impulse *impulse, int count);
+    /* Substep ends: positions and velocities (stride 4 floats) may be changed, e.g. to resolve contacts. `start` holds the
+       positions at the beginning of the substep. */
+    void (*finish)(void *user, const float *start, float *positions, float *velocities, int count, float seconds);
+    void *user;
+} isph_coupler;
+/* NULL removes it. The struct is copied. */
+ISPHPBD_API isphpbd_result isph_fluid_set_coupler(isph_fluid *fluid, const isph_coupler *coupler);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* ISPH_INCLUDED */
+
+/* ==== implementation ================================================================================================ */
+#if defined(ISPHPBD_IMPLEMENTATION) || defined(ISPH_IMPLEMENTATION)
+#ifndef ISPHX_IMPLEMENTED
+#define ISPHX_IMPLEMENTED
+
+#if defined(__GNUC__)
+#define ISPHX_HOT static inline __attribute__((always_inline)) /* inner loops: a call would cost more than the work */
+#else
+#define ISPHX_HOT static inline
+#endif
+
+/* ---- common implementation, revision 1 (byte-identical in both headers, like the common block) ---------------------- */
+#ifndef ISPHPBDX_COMMON_IMPLEMENTED
+#define ISPHPBDX_COMMON_IMPLEMENTED
+
+#include <math.h>
+#include <string.h>
+#ifndef ISPHPBD_NO_STDLIB
+#include <stdlib.h>
+#endif
+#if !defined(ISPHPBD_NO_SIMD) && (defined(__SSE2__) || defined(_M_X64))
+#define ISPHPBDX_SSE2 1
+#include <emmintrin.h>
+#endif
+
+#if defined(__GNUC__)
+#define ISPHPBDX_RESTRICT __restrict__
+#elif defined(_MSC_VER)
+#define ISPHPBDX_RESTRICT __restrict
+#else
+#define ISPHPBDX_RESTRICT
+#endif
+
+/* [common-numbers] Tests by bits: they stay true under -ffast-math, where isfinite() does not. */
+ISPHPBD_INLINE bool isphpbdx_finite(float f) {
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return (bits & 0x7f800000u) != 0x7f800000u;
+}
+ISPHPBD_INLINE bool isphpbdx_finite3(isphpbd_vec3 v) {
+    return isphpbdx_finite(v.x) && isphpbdx_finite(v.y) && isphpbdx_finite(v.z);
+}
+ISPHPBD_INLINE float isphpbdx_min(float a, float b) { return a < b ? a : b; }
+ISPHPBD_INLINE float isphpbdx_max(float a, float b) { return a > b ? a : b; }
+ISPHPBD_INLINE float isphpbdx_clamp(float v, float lo, float hi) { return v < lo ? lo : v > hi ? hi : v; }
+ISPHPBD_INLINE float isphpbdx_abs(float v) { return v < 0.0f ? -v : v; }
+ISPHPBD_INLINE int isphpbdx_mini(int a, int b) { return a < b ? a : b; }
+ISPHPBD_INLINE int isphpbdx_maxi(int a, int b) { return a > b ? a : b; }
+
+/* [common-vectors] */
+ISPHPBD_INLINE isphpbd_vec3 isphpbdx_add(isphpbd_vec3 a, isphpbd_vec3 b) {
+    return isphpbd_v3(a.x + b.x, a.y + b.y, a.z + b.z);
+}
+ISPHPBD_INLINE isphpbd_vec3 isphpbdx_sub(isphpbd_vec3 a, isphpbd_vec3 b) {
+    return isphpbd_v3(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+ISPHPBD_INLINE isphpbd_vec3 isphpbdx_scale(isphpbd_vec3 a, float s) { return isphpbd_v3(a.x * s, a.y * s, a.z * s); }
+ISPHPBD_INLINE isphpbd_vec3 isphpbdx_madd(isphpbd_vec3 a, isphpbd_vec3 b, float s) {
+    return isphpbd_v3(a.x + b.x * s, a.y + b.y * s, a.z + b.z * s);
+}
+ISPHPBD_INLINE float isphpbdx_dot(isphpbd_vec3 a, isphpbd_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+ISPHPBD_INLINE isphpbd_vec3 isphpbdx_cross(isphpbd_vec3 a, isphpbd_vec3 b) {
+    return isphpbd_v3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+ISPHPBD_INLINE float isphpbdx_length(isphpbd_vec3 a) { return sqrtf(isphpbdx_dot(a, a)); }
+
+/* [common-rotation] */
+ISPHPBD_INLINE isphpbd_vec3 isphpbdx_rotate(isphpbd_quat q, isphpbd_vec3 v) {
+    isphpbd_vec3 u = isphpbd_v3(q.x, q.y, q.z);
+    isphpbd_vec3 t = isphpbdx_scale(isphpbdx_cross(u, v), 2.0f);
+    return isphpbdx_add(isphpbdx_madd(v, t, q.w), isphpbdx_cross(u, t));
+}
+ISPHPBD_INLINE isphpbd_vec3 isphpbdx_unrotate(isphpbd_quat q, isphpbd_vec3 v) {
+    q.x = -q.x, q.y = -q.y, q.z = -q.z;
+    return isphpbdx_rotate(q, v);
+}
+
+/* [common-memory] One allocation holds everything an object owns. The same layout function runs twice: with base NULL it
+   measures, with the allocation it hands out the arrays. */
+typedef struct isphpbdx_layout {
+    unsigned char *base;
+    size_t used;
+    bool overflow; /* the sum does not fit size_t: answer OUT_OF_MEMORY */
+} isphpbdx_layout;
+ISPHPBD_INLINE void *isphpbdx_take(isphpbdx_layout *layout, size_t count, size_t size) {
+    size_t start = (layout->used + 63u) & ~(size_t)63u;
+    if (start < layout->used || (size != 0 && count > ((size_t)-1 - start) / size)) {
+        layout->overflow = true;
+        return NULL;
+    }
+    layout->used = start + count * size;
+    return layout->base ? (void *)(layout->base + start) : NULL;
+}
+#ifndef ISPHPBD_NO_STDLIB
+ISPHPBD_INLINE void *isphpbdx_malloc(size_t size, size_t align, void *user) {
+    unsigned char *raw, *aligned;
+    (void)user;
+    if (size > (size_t)-1 - align - sizeof(void *)) return NULL;
+    raw = (unsigned char *)malloc(size + align + sizeof(void *));
+    if (!raw) return NULL;
+    aligned = raw + sizeof(void *);
+    aligned += (align - ((uintptr_t)aligned & (align - 1u))) & (align - 1u);
+    memcpy(aligned - sizeof(void *), &raw, sizeof(void *));
+    return aligned;
+}
+ISPHPBD_INLINE void isphpbdx_mfree(void *ptr, size_t size, void *user) {
+    void *raw;
+    (void)size, (void)user;
+    if (!ptr) return;
+    memcpy(&raw, (unsigned char *)ptr - sizeof(void *), sizeof(void *));
+    free(raw);
+}
+#endif
+/* Fills in malloc where the user gave nothing; false where only half was given or malloc is compiled out. */
+ISPHPBD_INLINE bool isphpbdx_allocator_ready(isphpbd_allocator *allocator) {
+    if (allocator->alloc && allocator->free) return true;
+    if (allocator->alloc || allocator->free) return false;
+#ifndef ISPHPBD_NO_STDLIB
+    allocator->alloc = isphpbdx_malloc;
+    allocator->free = isphpbdx_mfree;
+    return true;
+#else
+    return false;
+#endif
+}
+
+/* [common-threads] */
+ISPHPBD_INLINE void isphpbdx_run(const isphpbd_parallel *parallel, void (*task)(void *ctx, int index), void *ctx, int count) {
+    int i;
+    if (parallel->run && count > 1) {
+        parallel->run(task, ctx, count, parallel->user);
+        return;
+    }
+#if defined(_OPENMP) && !defined(ISPHPBD_NO_OPENMP)
+    if (count > 1) {
+#pragma omp parallel for schedule(static)
+        for (i = 0; i < count; ++i) task(ctx, i);
+        return;
+    }
+#endif
+    for (i = 0; i < count; ++i) task(ctx, i);
+}
+
+/* [common-hash] 64 bits over 32-bit words by value, so that the hash does not depend on byte order. */
+ISPHPBD_INLINE uint64_t isphpbdx_hash_word(uint64_t hash, uint32_t word) {
+    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ (hash >> 29);
+}
+ISPHPBD_INLINE uint64_t isphpbdx_hash_words(uint64_t hash, const void *words, size_t count) {
+    const unsigned char *bytes = (const unsigned char *)words;
+    size_t i;
+    for (i = 0; i < count; ++i) {
+        uint32_t word;
+        memcpy(&word, bytes + 4 * i, sizeof word);
+        hash = isphpbdx_hash_word(hash, word);
+    }
+    return hash;
+}
+
+ISPHPBD_INLINE void isphpbdx_log(const isphpbd_logger *logger, isphpbd_log_level level, isphpbd_result code, const char *text) {
+    if (logger->fn) logger->fn(level, code, text, logger->user);
+}
+ISPHPBD_INLINE uint64_t isphpbdx_ticks(const isphpbd_clock *clock) { return clock->fn ? clock->fn(clock->user) : 0; }
+
+/* [common-simd] Four floats at once. Every operation is correctly rounded, so the plain version has the same bits. */
+#ifdef ISPHPBDX_SSE2
+typedef __m128 isphpbdx_f4;
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_load(const float *p) { return _mm_loadu_ps(p); }
+ISPHPBD_INLINE void isphpbdx_f4_store(float *p, isphpbdx_f4 v) { _mm_storeu_ps(p, v); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_all(float s) { return _mm_set1_ps(s); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_set(float a, float b, float c, float d) { return _mm_setr_ps(a, b, c, d); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_add(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_add_ps(a, b); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sub(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_sub_ps(a, b); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_mul(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_mul_ps(a, b); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_div(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_div_ps(a, b); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sqrt(isphpbdx_f4 a) { return _mm_sqrt_ps(a); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_min(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_min_ps(a, b); } /* a < b ? a : b */
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_max(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_max_ps(a, b); } /* a > b ? a : b */
+#else
+typedef struct isphpbdx_f4 { float v[4]; } isphpbdx_f4;
+#define ISPHPBDX_F4(name, expression)                                            \
+    ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_##name(isphpbdx_f4 a, isphpbdx_f4 b) { \
+        isphpbdx_f4 r;                                                           \
+        int i;                                                                   \
+        for (i = 0; i < 4; ++i) r.v[i] = (expression);                           \
+        return r;                                                                \
+    }
+ISPHPBDX_F4(add, a.v[i] + b.v[i])
+ISPHPBDX_F4(sub, a.v[i] - b.v[i])
+ISPHPBDX_F4(mul, a.v[i] * b.v[i])
+ISPHPBDX_F4(div, a.v[i] / b.v[i])
+ISPHPBDX_F4(min, a.v[i] < b.v[i] ? a.v[i] : b.v[i])
+ISPHPBDX_F4(max, a.v[i] > b.v[i] ? a.v[i] : b.v[i])
+#undef ISPHPBDX_F4
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_set(float a, float b, float c, float d) {
+    isphpbdx_f4 r;
+    r.v[0] = a, r.v[1] = b, r.v[2] = c, r.v[3] = d;
+    return r;
+}
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_all(float s) { return isphpbdx_f4_set(s, s, s, s); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_load(const float *p) { return isphpbdx_f4_set(p[0], p[1], p[2], p[3]); }
+ISPHPBD_INLINE void isphpbdx_f4_store(float *p, isphpbdx_f4 v) { memcpy(p, v.v, sizeof v.v); }
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sqrt(isphpbdx_f4 a) {
+    return isphpbdx_f4_set(sqrtf(a.v[0]), sqrtf(a.v[1]), sqrtf(a.v[2]), sqrtf(a.v[3]));
+}
+#endif
+#endif /* ISPHPBDX_COMMON_IMPLEMENTED */
+/* ---- end of common implementation --------------------------------------------------------------------------------- */
+
+/* ==== [kernels] implementation ======================================================================================
+   In: distance, support. Out: value and slope. Written over t = 1 - r/H so that the fluid's inner loops need no branch. */
+#define ISPHX_PI 3.14159265358979323846f
+
+ISPHPBD_API float isph_kernel_smoothing_length(isph_kernel kernel, float support) {
+    return kernel == ISPH_KERNEL_QUARTIC_SPLINE ? support / 2.5f : support / 2.0f;
+}
+
+static float isphx_pow3(float v) { return v * v * v; }
+static float isphx_pow4(float v) { return v * v * v * v; }
+static float isphx_positive(float v) { return v > 0.0f ? v : 0.0f; }
+
+ISPHPBD_API float isph_kernel_value(isph_kernel kernel, float r, float support) {
+    const float h = isph_kernel_smoothing_length(kernel, support);
+    const float q = r / h;
+    if (!(r < support)) return 0.0f;
+    if (kernel == ISPH_KERNEL_CUBIC_SPLINE) {
+        return (isphx_pow3(2.0f - q) - 4.0f * isphx_pow3(isphx_positive(1.0f - q))) / (4.0f * ISPHX_PI * isphx_pow3(h));
+    }
+    if (kernel == ISPH_KERNEL_QUARTIC_SPLINE) {
+        return (isphx_pow4(2.5f - q) - 5.0f * isphx_pow4(isphx_positive(1.5f - q)) +
+                10.0f * isphx_pow4(isphx_positive(0.5f - q))) / (20.0f * ISPHX_PI * isphx_pow3(h));
+    }
+    return 21.0f / (16.0f * ISPHX_PI * isphx_pow3(h)) * isphx_pow4(1.0f - 0.5f * q) * (2.0f * q + 1.0f);
+}
+
+/* Slopes of the splines over q = r/h, divided by q; their value at 0 is the limit, written out. */
+static float isphx_cubic_slope(float q) {
+    if (q < 1.0f) return -12.0f + 9.0f * q;
+    return -3.0f * (2.0f - q) * (2.0f - q) / q;
+}
+static float isphx_quartic_slope(float q) {
+    const float a = isphx_pow3(2.5f - q), b = isphx_pow3(isphx_positive(1.5f - q));
+    if (q < 0.5f) return -30.0f + 24.0f * q * q; /* the three cubes, multiplied out and divided by q */
+    return -4.0f * (a - 5.0f * b) / q;
+}
+
+ISPHPBD_API float isph_kernel_slope(isph_kernel kernel, float r, float support) {
+    const float h = isph_kernel_smoothing_length(kernel, support);
+    const float q = r / h, h5 = h * h * h * h * h;
+    if (!(r < support)) return 0.0f;
+    if (kernel == ISPH_KERNEL_CUBIC_SPLINE) return isphx_cubic_slope(q) / (4.0f * ISPHX_PI * h5);
+    if (kernel == ISPH_KERNEL_QUARTIC_SPLINE) return isphx_quartic_slope(q) / (20.0f * ISPHX_PI * h5);
+    return -105.0f / (16.0f * ISPHX_PI * h5) * isphx_pow3(1.0f - 0.5f * q);
+}
+
+/* ==== [grid] implementation =========================================================================================
+   Cells of (H/4, H, H): points are counting-sorted by cell, so that the neighbours of a point lie in nine contiguous runs.
+   Coordinates wrap round a table of bounded size: distant points may share a cell, which costs a rejected candidate and
+   never a wrong answer. Cost linear in points (seed 000 section 7; layout of the measurements in docs/performance.md). */
+#define ISPHX_CELLS_PER_RADIUS 4
+#define ISPHX_MIN_DIM_FAST 16  /* > 2 * 4 + 1 cells, so that a wrapped run never meets itself */
+#define ISPHX_MIN_DIM_SLOW 4   /* > 3 cells */
+#define ISPHX_FAR 262144.0f    /* 2^18: coordinates beyond this many radii have lost the digits that matter */
+
+typedef struct isphx_cells {
+    float radius;
+    int axis[3];               /* which coordinate is fastest, middle, slowest: the longest extent is slowest */
+    double lo[3], inverse[3];  /* per sorted axis: origin in m, cells per m */
+    int dim[3];                /* cells of the table per sorted axis */
+    bool wraps[3];
+    int table_capacity, capacity, count;
+    bool crowded;              /* some cell holds more than crowd_limit points: those cells take no part in searches */
+    int crowd_limit;
+    int *start;                /* table_capacity + 1: first sorted point of every cell */
+    int *cell;                 /* capacity: cell of every sorted point */
+    int *order;                /* capacity: sorted position -> index before the sort */
+    float *x, *y, *z;          /* capacity + 8: sorted coordinates, one array each for the vector search */
+} isphx_cells;
+
+typedef struct isphx_run { int begin, end; } isphx_run;
+#define ISPHX_MAX_RUNS 96 /* nine rows of nine cells and one wrap, when every cell has to be looked at by itself */
+
+static int isphx_table_capacity(int points) { return 2 * points + 4096; }
+
+static void isphx_cells_layout(isphx_cells *cells, isphpbdx_layout *layout, int capacity) {
+    const size_t n = (size_t)capacity;
+    cells->capacity = capacity;
+    cells->table_capacity = isphx_table_capacity(capacity);
+    cells->start = (int *)isphpbdx_take(layout, (size_t)cells->table_capacity + 1, sizeof(int));
+    cells->cell = (int *)isphpbdx_take(layout, n, sizeof(int));
+    cells->order = (int *)isphpbdx_take(layout, n, sizeof(int));
+    cells->x = (float *)isphpbdx_take(layout, n + 8, sizeof(float));
+    cells->y = (float *)isphpbdx_take(layout, n + 8, sizeof(float));
+    cells->z = (float *)isphpbdx_take(layout, n + 8, sizeof(float));
+}
+
+static const float *isphx_at(const float *base, size_t stride_bytes, int index) {
+    return (const float *)(const void *)((const unsigned char *)base + stride_bytes * (size_t)index);
+}
+
+/* Halves the longest dimension until the table fits; whatever was halved wraps. */
+static void isphx_cells_fit(isphx_cells *cells) {
+    for (;;) {
+        int longest = -1, k;
+        int64_t total = (int64_t)cells->dim[0] * cells->dim[1] * cells->dim[2];
+        if (total <= cells->table_capacity) return;
+        for (k = 0; k < 3; ++k) {
+            const int least = k == 0 ? ISPHX_MIN_DIM_FAST : ISPHX_MIN_DIM_SLOW;
+            if (cells->dim[k] <= least) continue;
+            if (longest < 0 || cells->dim[k] > cells->dim[longest]) longest = k;
+        }
+        if (longest < 0) return; /* 16 x 4 x 4 always fits */
+        cells->dim[longest] = isphpbdx_maxi((cells->dim[longest] + 1) / 2, longest == 0 ? ISPHX_MIN_DIM_FAST : ISPHX_MIN_DIM_SLOW);
+        cells->wraps[longest] = true;
+    }
+}
+
+/* Chooses axes and dimensions for points inside lo .. hi. */
+static void isphx_cells_frame(isphx_cells *cells, float radius, const float lo[3], const float hi[3]) {
+    double extent[3];
+    int k;
+    for (k = 0; k < 3; ++k) extent[k] = (double)hi[k] - (double)lo[k], cells->axis[k] = k;
+    for (k = 0; k < 3; ++k) { /* three numbers: bubble sort, ascending */
+        const int j = k % 2;
+        if (extent[cells->axis[j]] > extent[cells->axis[j + 1]]) {
+            const int swap = cells->axis[j];
+            cells->axis[j] = cells->axis[j + 1], cells->axis[j + 1] = swap;
+        }
+    }
+    cells->radius = radius;
+    for (k = 0; k < 3; ++k) {
+        const double size = (double)radius * 1.00001 / (k == 0 ? ISPHX_CELLS_PER_RADIUS : 1);
+        cells->lo[k] = (double)lo[cells->axis[k]];
+        cells->inverse[k] = 1.0 / size;
+        cells->dim[k] = (int)(extent[cells->axis[k]] * cells->inverse[k]) + 1;
+        cells->wraps[k] = false;
+    }
+    isphx_cells_fit(cells);
+}
+
+static int isphx_cell_coordinate(const isphx_cells *cells, int k, float value) {
+    const double c = ((double)value - cells->lo[k]) * cells->inverse[k];
+    return (int)(c < 0.0 ? c - 1.0 : c); /* floor; queries may lie outside the points' box */
+}
+static int isphx_wrap(int c, int dim) {
+    c %= dim;
+    return c < 0 ? c + dim : c;
+}
+static int isphx_cell_of(const isphx_cells *cells, const float p[3]) {
+    int c[3], k;
+    for (k = 0; k < 3; ++k) {
+        c[k] = isphx_cell_coordinate(cells, k, p[cells->axis[k]]);
+        if (cells->wraps[k]) c[k] = isphx_wrap(c[k], cells->dim[k]);
+    }
+    return (c[2] * cells->dim[1] + c[1]) * cells->dim[0] + c[0];
+}
+
+static void isphx_cells_bounds(const float *xyz, size_t stride, int count, float lo[3], float hi[3]) {
+    int i, k;
+    for (k = 0; k < 3; ++k) lo[k] = hi[k] = count > 0 ? xyz[k] : 0.0f;
+    for (i = 1; i < count; ++i) {
+        const float *p = isphx_at(xyz, stride, i);
+        for (k = 0; k < 3; ++k) {
+            lo[k] = p[k] < lo[k] ? p[k] : lo[k];
+            hi[k] = p[k] > hi[k] ? p[k] : hi[k];
+        }
+    }
+}
+
+/* Stable counting sort. `scratch` holds count ints. */
+static void isphx_cells_build(isphx_cells *cells, float radius, const float *xyz, size_t stride, int count, int *scratch) {
+    float lo[3], hi[3];
+    int i, total, sum = 0;
+    isphx_cells_bounds(xyz, stride, count, lo, hi);
+    isphx_cells_frame(cells, radius, lo, hi);
+    cells->count = count;
+    total = cells->dim[0] * cells->dim[1] * cells->dim[2];
+    memset(cells->start, 0, ((size_t)total + 1) * sizeof(int));
+    for (i = 0; i < count; ++i) {
+        scratch[i] = isphx_cell_of(cells, isphx_at(xyz, stride, i));
+        cells->start[scratch[i]]++;
+    }
+    for (i = 0; i <= total; ++i) {
+        const int here = cells->start[i];
+        cells->start[i] = sum;
+        sum += here;
+    }
+    for (i = 0; i < count; ++i) {
+        const float *p = isphx_at(xyz, stride, i);
+        const int slot = cells->start[scratch[i]]++;
+        cells->order[slot] = i;
+        cells->cell[slot] = scratch[i];
+        cells->x[slot] = p[0], cells->y[slot] = p[1], cells->z[slot] = p[2];
+    }
+    for (i = total; i > 0; --i) cells->start[i] = cells->start[i - 1];
+    cells->start[0] = 0;
+    for (i = count; i < count + 8; ++i) cells->x[i] = cells->y[i] = cells->z[i] = 0.0f; /* vector loads may look past the end */
+}
+
+static int isphx_cell_points(const isphx_cells *cells, int cell) { return cells->start[cell + 1] - cells->start[cell]; }
+
+/* Cells first .. last of a row as runs; crowded cells (more than crowd_limit points) are left out. */
+static int isphx_cells_span(const isphx_cells *cells, int first, int last, isphx_run *runs) {
+    int n = 0, c;
+    if (!cells->crowded) {
+        runs[0].begin = cells->start[first], runs[0].end = cells->start[last + 1];
+        return runs[0].begin < runs[0].end;
+    }
+    for (c = first; c <= last; ++c) {
+        if (isphx_cell_points(cells, c) > cells->crowd_limit || isphx_cell_points(cells, c) == 0) continue;
+        if (n > 0 && runs[n - 1].end == cells->start[c]) runs[n - 1].end = cells->start[c + 1];
+        else runs[n].begin = cells->start[c], runs[n++].end = cells->start[c + 1];
+    }
+    return n;
+}
+
+/* The runs of sorted points in one row of cells, fast coordinate c0 - 4 .. c0 + 4. */
+static int isphx_cells_row(const isphx_cells *cells, int c0, int row, isphx_run *runs) {
+    const int dim = cells->dim[0], origin = row * dim;
+    int first = c0 - ISPHX_CELLS_PER_RADIUS, last = c0 + ISPHX_CELLS_PER_RADIUS, n = 0;
+    if (cells->wraps[0]) {
+        first = isphx_wrap(first, dim), last = isphx_wrap(last, dim);
+        if (first > last) {
+            n = isphx_cells_span(cells, origin, origin + last, runs);
+            last = dim - 1;
+        }
+    } else {
+        first = isphpbdx_maxi(first, 0), last = isphpbdx_mini(last, dim - 1);
+        if (first > last) return 0;
+    }
+    return n + isphx_cells_span(cells, origin + first, origin + last, runs + n);
+}
+
+/* All runs that can hold neighbours of a point with cell coordinates c (unwrapped or wrapped alike). */
+static int isphx_cells_runs(const isphx_cells *cells, const int c[3], isphx_run runs[ISPHX_MAX_RUNS]) {
+    int n = 0, d1, d2;
+    for (d2 = -1; d2 <= 1; ++d2) {
+        int c2 = c[2] + d2;
+        if (cells->wraps[2]) c2 = isphx_wrap(c2, cells->dim[2]);
+        else if (c2 < 0 || c2 >= cells->dim[2]) continue;
+        for (d1 = -1; d1 <= 1; ++d1) {
+            int c1 = c[1] + d1;
+            if (cells->wraps[1]) c1 = isphx_wrap(c1, cells->dim[1]);
+            else if (c1 < 0 || c1 >= cells->dim[1]) continue;
+            n += isphx_cells_row(cells, c[0], c2 * cells->dim[1] + c1, runs + n);
+        }
+    }
+    return n;
+}
+
+static void isphx_cell_unpack(const isphx_cells *cells, int cell, int c[3]) {
+    c[0] = cell % cells->dim[0];
+    c[1] = cell / cells->dim[0] % cells->dim[1];
+    c[2] = cell / cells->dim[0] / cells->dim[1];
+}
+
+/* Appends to out (from *n on) the sorted points of one run nearer than the radius; out has room for 4 more than limit.
+   Stops at limit. The vector and the plain version give the same list in the same order. */
+#ifdef ISPHPBDX_SSE2
+/* offsets of the set bits of a 4-bit mask, then their number */
+static const int32_t isphx_mask_offsets[16][4] = {
+    {0, 0, 0, 0}, {0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {2, 0, 0, 0}, {0, 2, 0, 0}, {1, 2, 0, 0}, {0, 1, 2, 0},
+    {3, 0, 0, 0}, {0, 3, 0, 0}, {1, 3, 0, 0}, {0, 1, 3, 0}, {2, 3, 0, 0}, {0, 2, 3, 0}, {1, 2, 3, 0}, {0, 1, 2, 3}};
+static const uint8_t isphx_mask_count[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+
+static int isphx_run_search(const isphx_cells *cells, isphx_run run, const float p[3], int *out, int n, int limit) {
+    const __m128 px = _mm_set1_ps(p[0]), py = _mm_set1_ps(p[1]), pz = _mm_set1_ps(p[2]);
+    const __m128 reach = _mm_set1_ps(cells->radius * cells->radius);
+    int i;
+    for (i = run.begin; i < run.end && n < limit; i += 4) {
+        const __m128 dx = _mm_sub_ps(px, _mm_loadu_ps(cells->x + i));
+        const __m128 dy = _mm_sub_ps(py, _mm_loadu_ps(cells->y + i));
+        const __m128 dz = _mm_sub_ps(pz, _mm_loadu_ps(cells->z + i));
+        const __m128 r2 = _mm_add_ps(_mm_add_ps(_mm_mul_ps(dx, dx), _mm_mul_ps(dy, dy)), _mm_mul_ps(dz, dz));
+        int mask = _mm_movemask_ps(_mm_cmplt_ps(r2, reach));
+        const int left = run.end - i;
+        if (left < 4) mask &= (1 << left) - 1;
+        _mm_storeu_si128((__m128i *)(void *)(out + n),
+                         _mm_add_epi32(_mm_set1_epi32(i), _mm_loadu_si128((const __m128i *)(const void *)isphx_mask_offsets[mask])));
+        n += isphx_mask_count[mask];
+    }
+    return isphpbdx_mini(n, limit);
+}
+#else
+static int isphx_run_search(const isphx_cells *cells, isphx_run run, const float p[3], int *out, int n, int limit) {
+    const float reach = cells->radius * cells->radius;
+    int i;
+    for (i = run.begin; i < run.end && n < limit; ++i) {
+        const float dx = p[0] - cells->x[i], dy = p[1] - cells->y[i], dz = p[2] - cells->z[i];
+        const float r2 = dx * dx + dy * dy + dz * dz;
+        out[n] = i;
+        n += r2 < reach;
+    }
+    return n;
+}
+#endif
+
+struct isph_grid {
+    isph_grid_desc desc;
+    isphx_cells cells;
+    int *scratch;  /* capacity */
+    int *position; /* capacity: index given by the user -> sorted position */
+    size_t bytes;
+};
+
+#define ISPHX_COOKIE_GRID 0x69737067u
+#define ISPHX_MAX_POINTS (1 << 26)
+
+ISPHPBD_API isph_grid_desc isph_grid_desc_default(void) {
+    isph_grid_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.capacity = 32768;
+    desc.radius = 0.1f;
+    desc.cookie = ISPHX_COOKIE_GRID;
+    return desc;
+}
+
+static bool isphx_grid_desc_ok(const isph_grid_desc *desc) {
+    return desc && desc->cookie == ISPHX_COOKIE_GRID && desc->capacity >= 1 && desc->capacity <= ISPHX_MAX_POINTS &&
+           isphpbdx_finite(desc->radius) && desc->radius > 0.0f;
+}
+
+static isph_grid *isphx_grid_layout(isphpbdx_layout *layout, int capacity) {
+    isph_grid measured, *grid = (isph_grid *)isphpbdx_take(layout, 1, sizeof(isph_grid));
+    isph_grid *target = grid ? grid : &measured;
+    memset(target, 0, sizeof *target);
+    isphx_cells_layout(&target->cells, layout, capacity);
+    target->scratch = (int *)isphpbdx_take(layout, (size_t)capacity, sizeof(int));
+    target->position = (int *)isphpbdx_take(layout, (size_t)capacity, sizeof(int));
+    return grid;
+}
+
+ISPHPBD_API size_t isph_grid_bytes(const isph_grid_desc *desc) {
+    isphpbdx_layout layout = {NULL, 0, false};
+    if (!isphx_grid_desc_ok(desc)) return 0;
+    isphx_grid_layout(&layout, desc->capacity);
+    return layout.overflow ? 0 : layout.used;
+}
+
+static void isphx_why(isphpbd_result *why, isphpbd_result result) {
+    if (why) *why = result;
+}
+
+ISPHPBD_API isph_grid *isph_grid_create(const isph_grid_desc *desc, isphpbd_result *why) {
+    isphpbdx_layout layout = {NULL, 0, false};
+    isphpbd_allocator allocator;
+    isph_grid *grid;
+    const size_t bytes = isph_grid_bytes(desc);
+    isphx_why(why, ISPHPBD_BAD_DESC);
+    if (bytes == 0) return NULL;
+    allocator = desc->allocator;
+    if (!isphpbdx_allocator_ready(&allocator)) return NULL;
+    isphx_why(why, ISPHPBD_OUT_OF_MEMORY);
+    layout.base = (unsigned char *)allocator.alloc(bytes, 64, allocator.user);
+    if (!layout.base) return NULL;
+    grid = isphx_grid_layout(&layout, desc->capacity);
+    grid->desc = *desc;
+    grid->desc.allocator = allocator;
+    grid->bytes = bytes;
+    isphx_why(why, ISPHPBD_OK);
+    return grid;
+}
+
+ISPHPBD_API void isph_grid_destroy(isph_grid *grid) {
+    if (grid) grid->desc.allocator.free(grid, grid->bytes, grid->desc.allocator.user);
+}
+
+/* Finite and within 2^18 lengths of the origin. */
+static bool isphx_points_ok(const float *xyz, size_t stride, int count, float length) {
+    const float limit = ISPHX_FAR * length;
+    int i, k;
+    for (i = 0; i < count; ++i) {
+        const float *p = isphx_at(xyz, stride, i);
+        for (k = 0; k < 3; ++k) {
+            if (!isphpbdx_finite(p[k]) || isphpbdx_abs(p[k]) > limit) return false;
+        }
+    }
+    return true;
+}
+
+ISPHPBD_API isphpbd_result isph_grid_build(isph_grid *grid, const float *xyz, size_t stride_bytes, int count) {
+    int i;
+    if (!grid || count < 0 || (count > 0 && !xyz) || stride_bytes < 3 * sizeof(float)) return ISPHPBD_BAD_ARGUMENT;
+    if (count > grid->desc.capacity) return ISPHPBD_CAPACITY;
+    if (!isphx_points_ok(xyz, stride_bytes, count, grid->desc.radius)) return ISPHPBD_BAD_ARGUMENT;
+    isphx_cells_build(&grid->cells, grid->desc.radius, xyz, stride_bytes, count, grid->scratch);
+    for (i = 0; i < count; ++i) grid->position[grid->cells.order[i]] = i;
+    return ISPHPBD_OK;
+}
+
+/* Counts all neighbours in pieces of 64, writes what fits, leaves out the sorted point `self` (-1: none). */
+static int isphx_grid_collect(const isph_grid *grid, const float p[3], int self, int *out, int out_capacity) {
+    isphx_run runs[ISPHX_MAX_RUNS];
+    int c[3], found[64 + 4], total = 0, k, r, i, run_count;
+    if (grid->cells.count == 0) return 0;
+    for (k = 0; k < 3; ++k) {
+        const double reach = ((double)p[grid->cells.axis[k]] - grid->cells.lo[k]) * grid->cells.inverse[k];
+        if (!(reach > -1e9 && reach < 1e9)) return 0;
+        c[k] = isphx_cell_coordinate(&grid->cells, k, p[grid->cells.axis[k]]);
+    }
+    run_count = isphx_cells_runs(&grid->cells, c, runs);
+    for (r = 0; r < run_count; ++r) {
+        isphx_run piece;
+        for (piece.begin = runs[r].begin; piece.begin < runs[r].end; piece.begin = piece.end) {
+            int n;
+            piece.end = isphpbdx_mini(piece.begin + 64, runs[r].end);
+            n = isphx_run_search(&grid->cells, piece, p, found, 0, 64);
+            for (i = 0; i < n; ++i) {
+                if (found[i] == self) continue;
+                if (total < out_capacity) out[total] = grid->cells.order[found[i]];
+                ++total;
+            }
+        }
+    }
+    return total;
+}
+
+ISPHPBD_API int isph_grid_query(const isph_grid *grid, isphpbd_vec3 point, int *out, int out_capacity) {
+    float p[3];
+    if (!grid || !isphpbdx_finite3(point) || (!out && out_capacity > 0)) return 0;
+    p[0] = point.x, p[1] = point.y, p[2] = point.z;
+    return isphx_grid_collect(grid, p, -1, out, out_capacity);
+}
+
+ISPHPBD_API int isph_grid_neighbours(const isph_grid *grid, int index, int *out, int out_capacity) {
+    float p[3];
+    int s;
+    if (!grid || index < 0 || index >= grid->cells.count || (!out && out_capacity > 0)) return 0;
+    s = grid->position[index];
+    p[0] = grid->cells.x[s], p[1] = grid->cells.y[s], p[2] = grid->cells.z[s];
+    return isphx_grid_collect(grid, p, s, out, out_capacity);
+}
+
+/* ==== [sparse] implementation =======================================================================================
+   Off-diagonal entries w with A x = D x - sum w x, eight rows interleaved (SELL-8): entry j of row r of a chunk stands at
+   offset + 8 j + r. Columns are stored as distances from the chunk's lowest column, 16 bits where they fit. Every row is
+   summed in the order of its entries, so vector and plain versions agree to the last bit. */
+#define ISPHX_LANES 8
+#define ISPHX_BLOCK 1024 /* rows per task, fixed: reductions do not depend on threads */
+#define ISPHX_NARROW_ROWS 65536
+
+typedef struct isphx_sell {
+    int rows, row_capacity, entry_capacity;
+    int index_bytes;    /* 2 or 4 per entry kept; a chunk uses 2 of them where its columns span less than 65536 */
+    int *offset;        /* per chunk: its first entry */
+    int *length;        /* per chunk: entries per row, padded with zeros to the longest row */
+    int *base;          /* per chunk: lowest column; ~base marks 32-bit columns */
+    unsigned char *index;
+    float *value;
+} isphx_sell;
+
+static int isphx_chunks(int rows) { return (rows + ISPHX_LANES - 1) / ISPHX_LANES; }
+static int isphx_blocks(int rows) { return (rows + ISPHX_BLOCK - 1) / ISPHX_BLOCK; }
+static int isphx_padded(int rows) { return isphx_chunks(rows) * ISPHX_LANES; }
+
+static void isphx_sell_layout(isphx_sell *sell, isphpbdx_layout *layout, int rows, int entries) {
+    const size_t chunks = (size_t)isphx_chunks(rows) + 1;
+    sell->row_capacity = rows;
+    sell->entry_capacity = entries;
+    sell->index_bytes = rows <= ISPHX_NARROW_ROWS ? 2 : 4;
+    sell->offset = (int *)isphpbdx_take(layout, chunks, sizeof(int));
+    sell->length = (int *)isphpbdx_take(layout, chunks, sizeof(int));
+    sell->base = (int *)isphpbdx_take(layout, chunks, sizeof(int));
+    sell->index = (unsigned char *)isphpbdx_take(layout, (size_t)entries, (size_t)sell->index_bytes);
+    sell->value = (float *)isphpbdx_take(layout, (size_t)entries, sizeof(float));
+}
+
+static bool isphx_chunk_is_wide(const isphx_sell *sell, int chunk) { return sell->base[chunk] < 0; }
+static int isphx_chunk_base(const isphx_sell *sell, int chunk) {
+    return isphx_chunk_is_wide(sell, chunk) ? ~sell->base[chunk] : sell->base[chunk];
+}
+static unsigned char *isphx_chunk_index(const isphx_sell *sell, int chunk) {
+    return sell->index + (size_t)sell->offset[chunk] * (size_t)sell->index_bytes;
+}
+/* Column of entry e (8 j + row) of a chunk. */
+static int isphx_column(const isphx_sell *sell, int chunk, int e) {
+    const unsigned char *index = isphx_chunk_index(sell, chunk);
+    if (isphx_chunk_is_wide(sell, chunk)) return isphx_chunk_base(sell, chunk) + (int)((const uint32_t *)(const void *)index)[e];
+    return sell->base[chunk] + (int)((const uint16_t *)(const void *)index)[e];
+}
+
+/* Stores the columns of a chunk, given as columns[8 j + row]. */
+static void isphx_chunk_set_columns(isphx_sell *sell, int chunk, const int *columns, int entries) {
+    unsigned char *index = isphx_chunk_index(sell, chunk);
+    int low = entries > 0 ? columns[0] : 0, high = low, e;
+    for (e = 1; e < entries; ++e) low = isphpbdx_mini(low, columns[e]), high = isphpbdx_maxi(high, columns[e]);
+    if (high - low < ISPHX_NARROW_ROWS) {
+        sell->base[chunk] = low;
+        for (e = 0; e < entries; ++e) ((uint16_t *)(void *)index)[e] = (uint16_t)(columns[e] - low);
+    } else {
+        sell->base[chunk] = ~low;
+        for (e = 0; e < entries; ++e) ((uint32_t *)(void *)index)[e] = (uint32_t)(columns[e] - low);
+    }
+}
+
+/* ---- pairs: two right sides share one pass over the matrix, which is what the memory has to deliver ---- */
+#ifdef ISPHPBDX_SSE2
+ISPHX_HOT isphpbdx_f4 isphx_pairs(const float *a, const float *b) {
+    return _mm_castpd_ps(_mm_loadh_pd(_mm_load_sd((const double *)(const void *)a), (const double *)(const void *)b));
+}
+ISPHX_HOT isphpbdx_f4 isphx_twice_low(isphpbdx_f4 v) { return _mm_unpacklo_ps(v, v); }   /* v0 v0 v1 v1 */
+ISPHX_HOT isphpbdx_f4 isphx_twice_high(isphpbdx_f4 v) { return _mm_unpackhi_ps(v, v); }  /* v2 v2 v3 v3 */
+#else
+ISPHX_HOT isphpbdx_f4 isphx_pairs(const float *a, const float *b) { return isphpbdx_f4_set(a[0], a[1], b[0], b[1]); }
+ISPHX_HOT isphpbdx_f4 isphx_twice_low(isphpbdx_f4 v) { return isphpbdx_f4_set(v.v[0], v.v[0], v.v[1], v.v[1]); }
+ISPHX_HOT isphpbdx_f4 isphx_twice_high(isphpbdx_f4 v) { return isphpbdx_f4_set(v.v[2], v.v[2], v.v[3], v.v[3]); }
+#endif
+ISPHX_HOT isphpbdx_f4 isphx_madd4(isphpbdx_f4 sum, isphpbdx_f4 a, isphpbdx_f4 b) {
+    return isphpbdx_f4_add(sum, isphpbdx_f4_mul(a, b));
+}
+static double isphx_sum_even(isphpbdx_f4 v) {
+    float lane[4];
+    isphpbdx_f4_store(lane, v);
+    return (double)lane[0] + (double)lane[2];
+}
+static double isphx_sum_odd(isphpbdx_f4 v) {
+    float lane[4];
+    isphpbdx_f4_store(lane, v);
+    return (double)lane[1] + (double)lane[3];
+}
+
+/* sum w x over the entries of a chunk, for pairs: acc[k] holds rows 2 k and 2 k + 1. The macro is the body for one width
+   of column index. */
+#define ISPHX_CHUNK_PAIRS(name, index_type)                                                                     \
+    static void name(const index_type *index, const float *value, const float *x, int length, isphpbdx_f4 acc[4]) { \
+        isphpbdx_f4 a = isphpbdx_f4_all(0.0f), b = a, c = a, d = a;                                             \
+        int j;                                                                                                  \
+        for (j = 0; j < length; ++j, index += ISPHX_LANES, value += ISPHX_LANES) {                              \
+            const isphpbdx_f4 low = isphpbdx_f4_load(value), high = isphpbdx_f4_load(value + 4);                \
+            a = isphx_madd4(a, isphx_twice_low(low), isphx_pairs(x + 2 * (size_t)index[0], x + 2 * (size_t)index[1])); \
+            b = isphx_madd4(b, isphx_twice_high(low), isphx_pairs(x + 2 * (size_t)index[2], x + 2 * (size_t)index[3])); \
+            c = isphx_madd4(c, isphx_twice_low(high), isphx_pairs(x + 2 * (size_t)index[4], x + 2 * (size_t)index[5])); \
+            d = isphx_madd4(d, isphx_twice_high(high), isphx_pairs(x + 2 * (size_t)index[6], x + 2 * (size_t)index[7])); \
+        }                                                                                                       \
+        acc[0] = a, acc[1] = b, acc[2] = c, acc[3] = d;                                                         \
+    }
+ISPHX_CHUNK_PAIRS(isphx_chunk_pairs_narrow, uint16_t)
+ISPHX_CHUNK_PAIRS(isphx_chunk_pairs_wide, uint32_t)
+#undef ISPHX_CHUNK_PAIRS
+
+static void isphx_chunk_pairs(const isphx_sell *sell, int chunk, const float *x, isphpbdx_f4 acc[4]) {
+    const unsigned char *index = isphx_chunk_index(sell, chunk);
+    const float *value = sell->value + sell->offset[chunk];
+    const float *origin = x + 2 * (size_t)isphx_chunk_base(sell, chunk);
+    if (isphx_chunk_is_wide(sell, chunk)) {
+        isphx_chunk_pairs_wide((const uint32_t *)(const void *)index, value, origin, sell->length[chunk], acc);
+    } else {
+        isphx_chunk_pairs_narrow((const uint16_t *)(const void *)index, value, origin, sell->length[chunk], acc);
+    }
+}
+
+/* [coarse] The coarse half of the two-level preconditioner: one unknown per aggregate, symmetric, in skyline storage. */
+#define ISPHX_COARSE_LINKS 32   /* lower neighbours of an aggregate that are kept; dropping one keeps it positive definite */
+#define ISPHX_COARSE_FACTOR 16  /* floats of factor kept per row of the matrix */
+
+typedef struct isphx_coarse {
+    int rows, capacity;          /* rows of the fine matrix; aggregates at most */
+    int count;                   /* aggregates; 0: no coarse level */
+    int *aggregate;              /* per fine row */
+    int *member_start, *member;  /* fine rows of every aggregate */
+    float *weight;               /* per fine row: value of the coarse basis function there; NULL: 1 */
+    int *link_count, *link;      /* lower neighbours, ISPHX_COARSE_LINKS per aggregate */
+    float *link_value, *diagonal;/* couplings to them (>= 0, entering with a minus), and the diagonal */
+    int *first;                  /* first column of a row of the factor */
+    int *row_offset;             /* row i, column j stands at factor[row_offset[i] + j] */
+    float *factor, *inverse;     /* Cholesky factor without its diagonal; inverse of that */
+    int factor_capacity;
+    float *value;                /* right side and solution: two per aggregate */
+} isphx_coarse;
+
+static int isphx_coarse_capacity(int rows) { return rows / 4 + 64; }
+
+static void isphx_coarse_layout(isphx_coarse *coarse, isphpbdx_layout *layout, int rows) {
+    const size_t n = (size_t)isphx_coarse_capacity(rows);
+    coarse->rows = rows;
+    coarse->capacity = (int)n;
+    coarse->factor_capacity = isphpbdx_mini(rows, 0x7fffffff / ISPHX_COARSE_FACTOR - 256) * ISPHX_COARSE_FACTOR + 4096;
+    coarse->aggregate = (int *)isphpbdx_take(layout, (size_t)isphx_padded(rows), sizeof(int));
+    coarse->member_start = (int *)isphpbdx_take(layout, n + 1, sizeof(int));
+    coarse->member = (int *)isphpbdx_take(layout, (size_t)rows, sizeof(int));
+    coarse->link_count = (int *)isphpbdx_take(layout, n, sizeof(int));
+    coarse->link = (int *)isphpbdx_take(layout, n * ISPHX_COARSE_LINKS, sizeof(int));
+    coarse->link_value = (float *)isphpbdx_take(layout, n * ISPHX_COARSE_LINKS, sizeof(float));
+    coarse->diagonal = (float *)isphpbdx_take(layout, n, sizeof(float));
+    coarse->first = (int *)isphpbdx_take(layout, n, sizeof(int));
+    coarse->row_offset = (int *)isphpbdx_take(layout, n, sizeof(int));
+    coarse->factor = (float *)isphpbdx_take(layout, (size_t)coarse->factor_capacity, sizeof(float));
+    coarse->inverse = (float *)isphpbdx_take(layout, n, sizeof(float));
+    coarse->value = (float *)isphpbdx_take(layout, 2 * n, sizeof(float));
+}
+
+/* Lists the members of every aggregate in ascending order. */
+static void isphx_coarse_members(isphx_coarse *coarse, int rows) {
+    int i, sum = 0;
+    memset(coarse->member_start, 0, ((size_t)coarse->count + 1) * sizeof(int));
+    for (i = 0; i < rows; ++i) coarse->member_start[coarse->aggregate[i]]++;
+    for (i = 0; i <= coarse->count; ++i) {
+        const int here = i < coarse->count ? coarse->member_start[i] : 0;
+        coarse->member_start[i] = sum;
+        sum += here;
+    }
+    for (i = 0; i < rows; ++i) coarse->member[coarse->member_start[coarse->aggregate[i]]++] = i;
+    for (i = coarse->count; i > 0; --i) coarse->member_start[i] = coarse->member_start[i - 1];
+    coarse->member_start[0] = 0;
+}
+
+/* Adds to the coupling of aggregate i with a lower one. */
+static void isphx_coarse_link(isphx_coarse *coarse, int i, int lower, float value) {
+    int *link = coarse->link + (size_t)i * ISPHX_COARSE_LINKS;
+    int k;
+    for (k = 0; k < coarse->link_count[i]; ++k) {
+        if (link[k] == lower) break;
+    }
+    if (k == ISPHX_COARSE_LINKS) return;
+    if (k == coarse->link_count[i]) {
+        link[k] = lower;
+        coarse->link_value[(size_t)i * ISPHX_COARSE_LINKS + (size_t)k] = 0.0f;
+        coarse->link_count[i]++;
+    }
+    coarse->link_value[(size_t)i * ISPHX_COARSE_LINKS + (size_t)k] += value;
+}
+
+/* Multiplications that the factorisation will take, or -1 when the factor does not fit. Sets first and row_offset. */
+static double isphx_coarse_envelope(isphx_coarse *coarse) {
+    double work = 0.0;
+    int64_t used = 0;
+    int i, k;
+    for (i = 0; i < coarse->count; ++i) {
+        int first = i;
+        for (k = 0; k < coarse->link_count[i]; ++k) first = isphpbdx_mini(first, coarse->link[(size_t)i * ISPHX_COARSE_LINKS + (size_t)k]);
+        first &= ~3; /* rows start at multiples of four so that dot products run in whole vectors */
+        coarse->first[i] = first;
+        if (used + (i - first) + 4 > coarse->factor_capacity) return -1.0;
+        coarse->row_offset[i] = (int)used - first;
+        used += (i - first + 3) & ~3;
+        work += (double)(i - first) * (double)(i - first);
+    }
+    return work;
+}
+
+/* Dot product of n floats in four fixed lanes. */
+static float isphx_dot4(const float *a, const float *b, int n) {
+    isphpbdx_f4 sum = isphpbdx_f4_all(0.0f);
+    float lane[4], tail = 0.0f;
+    int i;
+    for (i = 0; i + 4 <= n; i += 4) sum = isphx_madd4(sum, isphpbdx_f4_load(a + i), isphpbdx_f4_load(b + i));
+    for (; i < n; ++i) tail += a[i] * b[i];
+    isphpbdx_f4_store(lane, sum);
+    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + tail;
+}
+
+/* Cholesky factorisation inside the envelope. A pivot that vanishes (a closed component's constant) takes that unknown out. */
+static void isphx_coarse_factor(isphx_coarse *coarse) {
+    int i, j, k;
+    for (i = 0; i < coarse->count; ++i) {
+        float *row = coarse->factor + coarse->row_offset[i];
+        const int first = coarse->first[i];
+        float pivot;
+        for (j = first; j < i; ++j) row[j] = 0.0f;
+        for (k = 0; k < coarse->link_count[i]; ++k) {
+            const size_t e = (size_t)i * ISPHX_COARSE_LINKS + (size_t)k;
+            row[coarse->link[e]] = -coarse->link_value[e];
+        }
+        for (j = first; j < i; ++j) {
+            const float *other = coarse->factor + coarse->row_offset[j];
+            const int from = isphpbdx_maxi(first, coarse->first[j]);
+            row[j] = (row[j] - isphx_dot4(row + from, other + from, j - from)) * coarse->inverse[j];
+        }
+        pivot = coarse->diagonal[i] - isphx_dot4(row + first, row + first, i - first);
+        coarse->inverse[i] = pivot > 1e-5f * coarse->diagonal[i] ? 1.0f / sqrtf(pivot) : 0.0f;
+    }
+}
+
+/* value = Ac^-1 value, for both right sides. Returns their dot products with the right side through dot[2]. */
+static void isphx_coarse_solve(isphx_coarse *coarse, double dot[2]) {
+    float *value = coarse->value;
+    int i, j;
+    dot[0] = dot[1] = 0.0;
+    for (i = 0; i < coarse->count; ++i) {
+        const float *row = coarse->factor + coarse->row_offset[i];
+        float s0 = value[2 * i], s1 = value[2 * i + 1];
+        for (j = coarse->first[i]; j < i; ++j) s0 -= row[j] * value[2 * j], s1 -= row[j] * value[2 * j + 1];
+        value[2 * i] = s0 * coarse->inverse[i], value[2 * i + 1] = s1 * coarse->inverse[i];
+        dot[0] += (double)value[2 * i] * (double)value[2 * i];
+        dot[1] += (double)value[2 * i + 1] * (double)value[2 * i + 1];
+    }
+    for (i = coarse->count - 1; i >= 0; --i) {
+        const float *row = coarse->factor + coarse->row_offset[i];
+        const float s0 = value[2 * i] * coarse->inverse[i], s1 = value[2 * i + 1] * coarse->inverse[i];
+        value[2 * i] = s0, value[2 * i + 1] = s1;
+        for (j = coarse->first[i]; j < i; ++j) value[2 * j] -= row[j] * s0, value[2 * j + 1] -= row[j] * s1;
+    }
+}
+
+/* [krylov] A symmetric system with two right sides, and the work vectors of its solve: pairs, interleaved. */
+typedef struct isphx_system {
+    const isphx_sell *sell;
+    const float *diagonal, *inverse; /* D and the Jacobi part of the preconditioner */
+    isphx_coarse *coarse;            /* NULL: Jacobi only */
+    const isphpbd_parallel *parallel;
+    void (*respond)(void *ctx, const float *x, float *y); /* NULL, or adds a low-rank symmetric term: y += R x */
+    void *respond_ctx;
+    float *x, *r, *d, *q;            /* solution, residual, direction, product: 2 per row, padded to 8 rows */
+    double *partial;                 /* 4 per block */
+    float alpha[2], beta[2];
+    const float *restricted;         /* what the coarse level sees: r as pairs (stride 2), or a single vector (stride 1) */
+    int restricted_stride;
+} isphx_system;
+
+static void isphx_block_chunks(int rows, int block, int *begin, int *end) {
+    *begin = block * (ISPHX_BLOCK / ISPHX_LANES);
+    *end = isphpbdx_mini(*begin + ISPHX_BLOCK / ISPHX_LANES, isphx_chunks(rows));
+}
+
+static void isphx_sum_partials(const isphx_system *s, int k, int n, double *out) {
+    int b, i;
+    for (i = 0; i < n; ++i) out[i] = 0.0;
+    for (b = 0; b < isphx_blocks(s->sell->rows); ++b) {
+        for (i = 0; i < n; ++i) out[i] += s->partial[4 * b + k + i];
+    }
+}
+
+/* y = D x - W x for one chunk of pairs. */
+static void isphx_product_chunk(const isphx_system *s, int chunk, const float *x, isphpbdx_f4 y[4]) {
+    const float *diagonal = s->diagonal + chunk * ISPHX_LANES, *own = x + 2 * (size_t)chunk * ISPHX_LANES;
+    const isphpbdx_f4 low = isphpbdx_f4_load(diagonal), high = isphpbdx_f4_load(diagonal + 4);
+    isphx_chunk_pairs(s->sell, chunk, x, y);
+    y[0] = isphpbdx_f4_sub(isphpbdx_f4_mul(isphx_twice_low(low), isphpbdx_f4_load(own)), y[0]);
+    y[1] = isphpbdx_f4_sub(isphpbdx_f4_mul(isphx_twice_high(low), isphpbdx_f4_load(own + 4)), y[1]);
+    y[2] = isphpbdx_f4_sub(isphpbdx_f4_mul(isphx_twice_low(high), isphpbdx_f4_load(own + 8)), y[2]);
+    y[3] = isphpbdx_f4_sub(isphpbdx_f4_mul(isphx_twice_high(high), isphpbdx_f4_load(own + 12)), y[3]);
+}
+
+/* q = A d and the dot products d.q */
+static void isphx_cg_product_task(void *ctx, int block) {
+    isphx_system *s = (isphx_system *)ctx;
+    isphpbdx_f4 sum = isphpbdx_f4_all(0.0f), y[4];
+    int chunk, end, k;
+    isphx_block_chunks(s->sell->rows, block, &chunk, &end);
+    for (; chunk < end; ++chunk) {
+        const size_t at = 2 * (size_t)chunk * ISPHX_LANES;
+        isphx_product_chunk(s, chunk, s->d, y);
+        for (k = 0; k < 4; ++k) {
+            isphpbdx_f4_store(s->q + at + 4 * k, y[k]);
+            sum = isphx_madd4(sum, y[k], isphpbdx_f4_load(s->d + at + 4 * k));
+        }
+    }
+    s->partial[4 * block] = isphx_sum_even(sum), s->partial[4 * block + 1] = isphx_sum_odd(sum);
+}
+
+/* d.q again, after respond() has added to q */
+static void isphx_cg_dot_task(void *ctx, int block) {
+    isphx_system *s = (isphx_system *)ctx;
+    isphpbdx_f4 sum = isphpbdx_f4_all(0.0f);
+    int chunk, end, k;
+    isphx_block_chunks(s->sell->rows, block, &chunk, &end);
+    for (; chunk < end; ++chunk) {
+        const size_t at = 2 * (size_t)chunk * ISPHX_LANES;
+        for (k = 0; k < 4; ++k) sum = isphx_madd4(sum, isphpbdx_f4_load(s->q + at + 4 * k), isphpbdx_f4_load(s->d + at + 4 * k));
+    }
+    s->partial[4 * block] = isphx_sum_even(sum), s->partial[4 * block + 1] = isphx_sum_odd(sum);
+}
+
+/* x += alpha d, r -= alpha q; the dot products r.r and r.D^-1 r */
+static void isphx_cg_update_task(void *ctx, int block) {
+    isphx_system *s = (isphx_system *)ctx;
+    const isphpbdx_f4 alpha = isphpbdx_f4_set(s->alpha[0], s->alpha[1], s->alpha[0], s->alpha[1]);
+    isphpbdx_f4 rr = isphpbdx_f4_all(0.0f), rz = rr;
+    int chunk, end, k;
+    isphx_block_chunks(s->sell->rows, block, &chunk, &end);
+    for (; chunk < end; ++chunk) {
+        const float *inverse = s->inverse + chunk * ISPHX_LANES;
+        const isphpbdx_f4 low = isphpbdx_f4_load(inverse), high = isphpbdx_f4_load(inverse + 4);
+        for (k = 0; k < 4; ++k) {
+            const size_t at = 2 * (size_t)chunk * ISPHX_LANES + 4 * (size_t)k;
+            const isphpbdx_f4 d = isphpbdx_f4_mul(alpha, isphpbdx_f4_load(s->d + at));
+            const isphpbdx_f4 q = isphpbdx_f4_mul(alpha, isphpbdx_f4_load(s->q + at));
+            const isphpbdx_f4 r = isphpbdx_f4_sub(isphpbdx_f4_load(s->r + at), q);
+            const isphpbdx_f4 half = k < 2 ? low : high;
+            const isphpbdx_f4 scale = k % 2 == 0 ? isphx_twice_low(half) : isphx_twice_high(half);
+            isphpbdx_f4_store(s->x + at, isphpbdx_f4_add(isphpbdx_f4_load(s->x + at), d));
+            isphpbdx_f4_store(s->r + at, r);
+            rr = isphx_madd4(rr, r, r);
+            rz = isphx_madd4(rz, isphpbdx_f4_mul(scale, r), r);
+        }
+    }
+    s->partial[4 * block] = isphx_sum_even(rr), s->partial[4 * block + 1] = isphx_sum_odd(rr);
+    s->partial[4 * block + 2] = isphx_sum_even(rz), s->partial[4 * block + 3] = isphx_sum_odd(rz);
+}
+
+/* d = D^-1 r + P value + beta d */
+static void isphx_cg_direction_task(void *ctx, int block) {
+    isphx_system *s = (isphx_system *)ctx;
+    const int begin = block * ISPHX_BLOCK, end = isphpbdx_mini(begin + ISPHX_BLOCK, s->sell->rows);
+    const isphx_coarse *coarse = s->coarse;
+    int i;
+    for (i = begin; i < end; ++i) {
+        float z0 = s->inverse[i] * s->r[2 * i], z1 = s->inverse[i] * s->r[2 * i + 1];
+        if (coarse) {
+            const float *value = coarse->value + 2 * coarse->aggregate[i];
+            const float weight = coarse->weight ? coarse->weight[i] : 1.0f;
+            z0 += weight * value[0], z1 += weight * value[1];
+        }
+        s->d[2 * i] = z0 + s->beta[0] * s->d[2 * i];
+        s->d[2 * i + 1] = z1 + s->beta[1] * s->d[2 * i + 1];
+    }
+}
+
+#define ISPHX_COARSE_BLOCK 64 /* aggregates per task */
+
+/* value = P^T of the residual, a pair or a single vector */
+static void isphx_restrict_task(void *ctx, int block) {
+    isphx_system *s = (isphx_system *)ctx;
+    isphx_coarse *coarse = s->coarse;
+    const int begin = block * ISPHX_COARSE_BLOCK, end = isphpbdx_mini(begin + ISPHX_COARSE_BLOCK, coarse->count);
+    int g, m;
+    for (g = begin; g < end; ++g) {
+        float s0 = 0.0f, s1 = 0.0f;
+        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
+            const int i = coarse->member[m];
+            const float weight = coarse->weight ? coarse->weight[i] : 1.0f;
+            const float *r = s->restricted + s->restricted_stride * i;
+            s0 += weight * r[0], s1 += weight * r[s->restricted_stride - 1];
+        }
+        coarse->value[2 * g] = s0, coarse->value[2 * g + 1] = s1;
+    }
+}
+
+static void isphx_run_blocks(isphx_system *s, void (*task)(void *, int), int rows_per_task, int rows) {
+    isphpbdx_run(s->parallel, task, s, (rows + rows_per_task - 1) / rows_per_task);
+}
+
+/* Adds the coarse part to r.z, leaving the coarse correction in coarse->value. */
+static void isphx_coarse_apply(isphx_system *s, double rz[2]) {
+    double dot[2];
+    if (!s->coarse) return;
+    s->restricted = s->r;
+    s->restricted_stride = 2;
+    isphx_run_blocks(s, isphx_restrict_task, ISPHX_COARSE_BLOCK, s->coarse->count);
+    isphx_coarse_solve(s->coarse, dot);
+    rz[0] += dot[0], rz[1] += dot[1];
+}
+
+static void isphx_cg_apply(isphx_system *s) {
+    isphx_run_blocks(s, isphx_cg_product_task, ISPHX_BLOCK, s->sell->rows);
+    if (!s->respond) return;
+    s->respond(s->respond_ctx, s->d, s->q);
+    isphx_run_blocks(s, isphx_cg_dot_task, ISPHX_BLOCK, s->sell->rows);
+}
+
+static bool isphx_finite_double(double v) { return v - v == 0.0 && isphpbdx_finite((float)v); }
+
+typedef struct isphx_cg_result { int iterations[2]; float residual[2]; bool breakdown; } isphx_cg_result;
+
+/* r = b on entry (b is given in r), x the start, used where warm[k]; a start that is worse than 0 is dropped. On return x
+   is the solution. norm[k] = |b_k|. */
+static void isphx_cg_start(isphx_system *s, const bool warm[2], double norm[2], double rr[2], double rz[2]) {
+    const int floats = 2 * isphx_padded(s->sell->rows);
+    double sums[4];
+    int i, k;
+    memcpy(s->d, s->x, (size_t)floats * sizeof(float));
+    memcpy(s->x, s->r, (size_t)floats * sizeof(float)); /* b, in case the start has to go */
+    for (k = 0; k < 2; ++k) {
+        if (warm[k]) continue;
+        for (i = k; i < floats; i += 2) s->d[i] = 0.0f;
+    }
+    memset(s->q, 0, (size_t)floats * sizeof(float));
+    s->alpha[0] = s->alpha[1] = 0.0f;
+    isphx_run_blocks(s, isphx_cg_update_task, ISPHX_BLOCK, s->sell->rows); /* alpha 0: only measures |b| */
+    isphx_sum_partials(s, 0, 4, sums);
+    norm[0] = sqrt(sums[0]), norm[1] = sqrt(sums[1]);
+    isphx_cg_apply(s);
+    for (i = 0; i < floats; ++i) {
+        const float b = s->x[i];
+        s->x[i] = s->d[i];
+        s->r[i] = b - s->q[i];
+        s->q[i] = b;
+    }
+    memset(s->d, 0, (size_t)floats * sizeof(float));
+    {
+        float *b = s->q; /* alpha is 0, so q may hold b during the measurement */
+        isphx_run_blocks(s, isphx_cg_update_task, ISPHX_BLOCK, s->sell->rows);
+        isphx_sum_partials(s, 0, 4, sums);
+        for (k = 0; k < 2; ++k) {
+            if (sums[k] <= norm[k] * norm[k]) continue; /* a NaN start fails this test and is dropped too */
+            for (i = k; i < floats; i += 2) s->x[i] = 0.0f, s->r[i] = b[i];
+        }
+    }
+    isphx_run_blocks(s, isphx_cg_update_task, ISPHX_BLOCK, s->sell->rows);
+    isphx_sum_partials(s, 0, 4, sums);
+    rr[0] = sums[0], rr[1] = sums[1], rz[0] = sums[2], rz[1] = sums[3];
+}
+
+/* Preconditioned conjugate gradients on both right sides at once; each stops by its own residual. history (may be NULL)
+   receives the relative residuals of the first. */
+static isphx_cg_result isphx_cg(isphx_system *s, const bool warm[2], float tolerance, const int cap[2], float *history) {
+    isphx_cg_result result;
+    double norm[2], rr[2], rz[2], dq[2], sums[4];
+    bool open[2];
+    int k, iteration, limit = isphpbdx_maxi(cap[0], cap[1]);
+    result.breakdown = false;
+    isphx_cg_start(s, warm, norm, rr, rz);
+    isphx_coarse_apply(s, rz);
+    s->beta[0] = s->beta[1] = 0.0f;
+    for (k = 0; k < 2; ++k) {
+        result.iterations[k] = 0;
+        open[k] = cap[k] > 0 && sqrt(rr[k]) > (double)tolerance * norm[k] && norm[k] > 0.0;
+    }
+    if (history) history[0] = norm[0] > 0.0 ? (float)(sqrt(rr[0]) / norm[0]) : 0.0f;
+    for (iteration = 1; iteration <= limit && (open[0] || open[1]); ++iteration) {
+        double rz_new[2];
+        isphx_run_blocks(s, isphx_cg_direction_task, ISPHX_BLOCK, s->sell->rows);
+        isphx_cg_apply(s);
+        isphx_sum_partials(s, 0, 2, dq);
+        for (k = 0; k < 2; ++k) {
+            const double alpha = dq[k] > 0.0 ? rz[k] / dq[k] : 0.0;
+            if (open[k] && !(alpha > 0.0 && isphx_finite_double(alpha))) result.breakdown = true, open[k] = false;
+            s->alpha[k] = open[k] ? (float)alpha : 0.0f;
+        }
+        isphx_run_blocks(s, isphx_cg_update_task, ISPHX_BLOCK, s->sell->rows);
+        isphx_sum_partials(s, 0, 4, sums);
+        rz_new[0] = sums[2], rz_new[1] = sums[3];
+        isphx_coarse_apply(s, rz_new);
+        for (k = 0; k < 2; ++k) {
+            if (!open[k]) continue;
+            rr[k] = sums[k];
+            s->beta[k] = rz[k] > 0.0 ? (float)(rz_new[k] / rz[k]) : 0.0f;
+            rz[k] = rz_new[k];
+            result.iterations[k] = iteration;
+            open[k] = iteration < cap[k] && sqrt(rr[k]) > (double)tolerance * norm[k];
+        }
+        if (history && result.iterations[0] == iteration) history[iteration] = norm[0] > 0.0 ? (float)(sqrt(rr[0]) / norm[0]) : 0.0f;
+    }
+    for (k = 0; k < 2; ++k) result.residual[k] = norm[k] > 0.0 ? (float)(sqrt(rr[k]) / norm[k]) : 0.0f;
+    return result;
+}
+
+/* [bicgstab] One right side, any matrix: van der Vorst's method with the preconditioner on the right, so that the residual
+   is the true one. Work vectors are single, padded to 8 rows. */
+typedef struct isphx_bicgstab {
+    isphx_system *system;
+    float *x, *r, *shadow, *p, *v, *t, *y;
+    const float *in, *dotted; /* of the product that runs now */
+    float *out;
+    float alpha, beta, omega;
+} isphx_bicgstab;
+
+#define ISPHX_CHUNK_SINGLE(name, index_type)                                                                    \
+    static void name(const index_type *index, const float *value, const float *x, int length, isphpbdx_f4 acc[2]) { \
+        isphpbdx_f4 a = isphpbdx_f4_all(0.0f), b = a;                                                           \
+        int j;                                                                                                  \
+        for (j = 0; j < length; ++j, index += ISPHX_LANES, value += ISPHX_LANES) {                              \
+            a = isphx_madd4(a, isphpbdx_f4_load(value),                                                         \
+                            isphpbdx_f4_set(x[index[0]], x[index[1]], x[index[2]], x[index[3]]));               \
+            b = isphx_madd4(b, isphpbdx_f4_load(value + 4),                                                     \
+                            isphpbdx_f4_set(x[index[4]], x[index[5]], x[index[6]], x[index[7]]));               \
+        }                                                                                                       \
+        acc[0] = a, acc[1] = b;                                                                                 \
+    }
+ISPHX_CHUNK_SINGLE(isphx_chunk_single_narrow, uint16_t)
+ISPHX_CHUNK_SINGLE(isphx_chunk_single_wide, uint32_t)
+#undef ISPHX_CHUNK_SINGLE
+
+/* y = D x - W x for one chunk of a single vector. */
+static void isphx_chunk_single(const isphx_sell *sell, const float *diagonal, int chunk, const float *x, isphpbdx_f4 y[2]) {
+    const unsigned char *index = isphx_chunk_index(sell, chunk);
+    const float *value = sell->value + sell->offset[chunk], *origin = x + isphx_chunk_base(sell, chunk);
+    const float *own = x + chunk * ISPHX_LANES, *d = diagonal + chunk * ISPHX_LANES;
+    if (isphx_chunk_is_wide(sell, chunk)) {
+        isphx_chunk_single_wide((const uint32_t *)(const void *)index, value, origin, sell->length[chunk], y);
+    } else {
+        isphx_chunk_single_narrow((const uint16_t *)(const void *)index, value, origin, sell->length[chunk], y);
+    }
+    y[0] = isphpbdx_f4_sub(isphpbdx_f4_mul(isphpbdx_f4_load(d), isphpbdx_f4_load(own)), y[0]);
+    y[1] = isphpbdx_f4_sub(isphpbdx_f4_mul(isphpbdx_f4_load(d + 4), isphpbdx_f4_load(own + 4)), y[1]);
+}
+
+static double isphx_sum4(isphpbdx_f4 v) { return isphx_sum_even(v) + isphx_sum_odd(v); }
+
+/* out = A in; out.dotted and out.out */
+static void isphx_bicgstab_product_task(void *ctx, int block) {
+    isphx_bicgstab *s = (isphx_bicgstab *)ctx;
+    isphpbdx_f4 with = isphpbdx_f4_all(0.0f), own = with, y[2];
+    int chunk, end, k;
+    isphx_block_chunks(s->system->sell->rows, block, &chunk, &end);
+    for (; chunk < end; ++chunk) {
+        isphx_chunk_single(s->system->sell, s->system->diagonal, chunk, s->in, y);
+        for (k = 0; k < 2; ++k) {
+            const int at = chunk * ISPHX_LANES + 4 * k;
+            isphpbdx_f4_store(s->out + at, y[k]);
+            with = isphx_madd4(with, y[k], isphpbdx_f4_load(s->dotted + at));
+            own = isphx_madd4(own, y[k], y[k]);
+        }
+    }
+    s->system->partial[4 * block] = isphx_sum4(with), s->system->partial[4 * block + 1] = isphx_sum4(own);
+}
+
+/* y = M^-1 in; the coarse correction is ready in coarse->value */
+static void isphx_bicgstab_precondition_task(void *ctx, int block) {
+    isphx_bicgstab *s = (isphx_bicgstab *)ctx;
+    const isphx_coarse *coarse = s->system->coarse;
+    const int begin = block * ISPHX_BLOCK, end = isphpbdx_mini(begin + ISPHX_BLOCK, s->system->sell->rows);
+    int i;
+    for (i = begin; i < end; ++i) {
+        s->y[i] = s->system->inverse[i] * s->in[i];
+        if (coarse) s->y[i] += (coarse->weight ? coarse->weight[i] : 1.0f) * coarse->value[2 * coarse->aggregate[i]];
+    }
+}
+
+/* p = r + beta (p - omega v) */
+static void isphx_bicgstab_direction_task(void *ctx, int block) {
+    isphx_bicgstab *s = (isphx_bicgstab *)ctx;
+    const int begin = block * ISPHX_BLOCK, end = isphpbdx_mini(begin + ISPHX_BLOCK, s->system->sell->rows);
+    int i;
+    for (i = begin; i < end; ++i) s->p[i] = s->r[i] + s->beta * (s->p[i] - s->omega * s->v[i]);
+}
+
+/* x += alpha y, r -= alpha out; the dot products r.r and r.shadow */
+static void isphx_bicgstab_update_task(void *ctx, int block) {
+    isphx_bicgstab *s = (isphx_bicgstab *)ctx;
+    const isphpbdx_f4 alpha = isphpbdx_f4_all(s->alpha);
+    isphpbdx_f4 rr = isphpbdx_f4_all(0.0f), rs = rr;
+    int chunk, end, k;
+    isphx_block_chunks(s->system->sell->rows, block, &chunk, &end);
+    for (k = chunk * ISPHX_LANES; k < end * ISPHX_LANES; k += 4) {
+        const isphpbdx_f4 r = isphpbdx_f4_sub(isphpbdx_f4_load(s->r + k), isphpbdx_f4_mul(alpha, isphpbdx_f4_load(s->out + k)));
+        isphpbdx_f4_store(s->x + k, isphx_madd4(isphpbdx_f4_load(s->x + k), alpha, isphpbdx_f4_load(s->y + k)));
+        isphpbdx_f4_store(s->r + k, r);
+        rr = isphx_madd4(rr, r, r);
+        rs = isphx_madd4(rs, r, isphpbdx_f4_load(s->shadow + k));
+    }
+    s->system->partial[4 * block] = isphx_sum4(rr), s->system->partial[4 * block + 1] = isphx_sum4(rs);
+}
+
+static void isphx_bicgstab_run(isphx_bicgstab *s, void (*task)(void *, int), double sums[2]) {
+    isphpbdx_run(s->system->parallel, task, s, isphx_blocks(s->system->sell->rows));
+    if (sums) isphx_sum_partials(s->system, 0, 2, sums);
+}
+
+static void isphx_bicgstab_product(isphx_bicgstab *s, const float *in, float *out, const float *dotted, double sums[2]) {
+    s->in = in, s->out = out, s->dotted = dotted;
+    isphx_bicgstab_run(s, isphx_bicgstab_product_task, sums);
+}
+
+/* y = M^-1 in */
+static void isphx_bicgstab_precondition(isphx_bicgstab *s, const float *in) {
+    isphx_system *system = s->system;
+    double unused[2];
+    if (system->coarse) {
+        system->restricted = in;
+        system->restricted_stride = 1;
+        isphx_run_blocks(system, isphx_restrict_task, ISPHX_COARSE_BLOCK, system->coarse->count);
+        isphx_coarse_solve(system->coarse, unused);
+    }
+    s->in = in;
+    isphx_bicgstab_run(s, isphx_bicgstab_precondition_task, NULL);
+}
+
+/* One iteration. False: the recurrence broke down before or after the half step; *rr holds |r|^2 either way. */
+static bool isphx_bicgstab_iterate(isphx_bicgstab *s, double *rho, double *rr) {
+    double sums[2], alpha, omega, rho_old = *rho;
+    isphx_bicgstab_run(s, isphx_bicgstab_direction_task, NULL);
+    isphx_bicgstab_precondition(s, s->p);
+    isphx_bicgstab_product(s, s->y, s->v, s->shadow, sums);
+    alpha = rho_old / sums[0];
+    if (!isphx_finite_double(alpha)) return false;
+    s->alpha = (float)alpha, s->out = s->v;
+    isphx_bicgstab_run(s, isphx_bicgstab_update_task, sums);
+    *rr = sums[0];
+    isphx_bicgstab_precondition(s, s->r);
+    isphx_bicgstab_product(s, s->y, s->t, s->r, sums);
+    if (!(sums[1] > 0.0)) return *rr == 0.0;
+    omega = sums[0] / sums[1];
+    if (!isphx_finite_double(omega)) return false;
+    s->alpha = s->omega = (float)omega, s->out = s->t;
+    isphx_bicgstab_run(s, isphx_bicgstab_update_task, sums);
+    *rr = sums[0], *rho = sums[1];
+    s->beta = (float)((*rho / rho_old) * (alpha / omega));
+    return isphpbdx_finite(s->beta) && *rho != 0.0;
+}
+
+/* The shadow residual starts as the residual: at the start and after a breakdown. */
+static void isphx_bicgstab_restart(isphx_bicgstab *s, double rr, double *rho) {
+    const size_t bytes = (size_t)isphx_padded(s->system->sell->rows) * sizeof(float);
+    memcpy(s->shadow, s->r, bytes);
+    memset(s->p, 0, bytes);
+    memset(s->v, 0, bytes);
+    s->beta = s->omega = 0.0f;
+    *rho = rr;
+}
+
+/* r = b on entry, x the start (finite). A start with a larger residual than 0 has is dropped. */
+static isph_solve_info isphx_bicgstab_solve(isphx_bicgstab *s, float tolerance, int cap, float *history) {
+    const size_t bytes = (size_t)isphx_padded(s->system->sell->rows) * sizeof(float);
+    isph_solve_info info = {ISPH_SOLVE_CAPPED, 0, 0.0f};
+    double sums[2], norm, rr, rho;
+    int breakdowns = 0;
+    memcpy(s->t, s->r, bytes);
+    memcpy(s->y, s->x, bytes);
+    memset(s->x, 0, bytes);
+    s->shadow = s->shadow, s->alpha = 0.0f, s->out = s->r;
+    memcpy(s->shadow, s->r, bytes);
+    isphx_bicgstab_run(s, isphx_bicgstab_update_task, sums);
+    norm = sqrt(sums[0]);
+    isphx_bicgstab_product(s, s->y, s->v, s->shadow, NULL);
+    s->alpha = 1.0f, s->out = s->v;
+    isphx_bicgstab_run(s, isphx_bicgstab_update_task, sums);
+    rr = sums[0];
+    if (!(rr <= norm * norm)) {
+        memset(s->x, 0, bytes);
+        memcpy(s->r, s->t, bytes);
+        rr = norm * norm;
+    }
+    isphx_bicgstab_restart(s, rr, &rho);
+    if (history) history[0] = norm > 0.0 ? (float)(sqrt(rr) / norm) : 0.0f;
+    while (info.iterations < cap && sqrt(rr) > (double)tolerance * norm && rr > 0.0) {
+        const bool going = isphx_bicgstab_iterate(s, &rho, &rr);
+        ++info.iterations;
+        if (history) history[info.iterations] = (float)(sqrt(rr) / norm);
+        if (going) continue;
+        if (++breakdowns > 8 || !isphx_finite_double(rr)) break;
+        isphx_bicgstab_restart(s, rr, &rho);
+    }
+    info.residual = norm > 0.0 ? (float)(sqrt(rr) / norm) : 0.0f;
+    if (!(sqrt(rr) > (double)tolerance * norm)) info.state = ISPH_SOLVE_CONVERGED;
+    else if (info.iterations < cap) info.state = ISPH_SOLVE_BREAKDOWN;
+    return info;
+}
+
+/* [matrix] The public matrix: the pieces above with memory of their own. */
+struct isph_matrix {
+    isph_matrix_desc desc;
+    isphx_sell sell;
+    isphx_coarse coarse;
+    float *diagonal, *inverse;
+    float *work[8];  /* one piece of memory: four pairs for CG, seven singles for BiCGSTAB */
+    double *partial;
+    size_t bytes;
+};
+
+#define ISPHX_COOKIE_MATRIX 0x6973706du
+#define ISPHX_COOKIE_SOLVE 0x69737073u
+
+ISPHPBD_API isph_matrix_desc isph_matrix_desc_default(void) {
+    isph_matrix_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.row_capacity = 32768;
+    desc.nonzero_capacity = 64 * 32768;
+    desc.cookie = ISPHX_COOKIE_MATRIX;
+    return desc;
+}
+
+ISPHPBD_API isph_solve_desc isph_solve_desc_default(void) {
+    isph_solve_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.tolerance = 1e-5f;
+    desc.max_iterations = 1000;
+    desc.preconditioner = ISPH_PRECONDITIONER_JACOBI;
+    desc.cookie = ISPHX_COOKIE_SOLVE;
+    return desc;
+}
+
+static isph_matrix *isphx_matrix_layout(isphpbdx_layout *layout, int rows, int nonzeros) {
+    isph_matrix measured, *matrix = (isph_matrix *)isphpbdx_take(layout, 1, sizeof(isph_matrix));
+    isph_matrix *target = matrix ? matrix : &measured;
+    const size_t padded = (size_t)isphx_padded(rows);
+    int k;
+    memset(target, 0, sizeof *target);
+    isphx_sell_layout(&target->sell, layout, rows, nonzeros);
+    isphx_coarse_layout(&target->coarse, layout, rows);
+    target->diagonal = (float *)isphpbdx_take(layout, padded, sizeof(float));
+    target->inverse = (float *)isphpbdx_take(layout, padded, sizeof(float));
+    target->work[0] = (float *)isphpbdx_take(layout, 8 * padded, sizeof(float));
+    for (k = 1; k < 8 && matrix; ++k) target->work[k] = target->work[0] + (size_t)k * padded;
+    target->partial = (double *)isphpbdx_take(layout, 4 * (size_t)isphx_blocks(rows), sizeof(double));
+    return matrix;
+}
+
+ISPHPBD_API size_t isph_matrix_bytes(const isph_matrix_desc *desc) {
+    isphpbdx_layout layout = {NULL, 0, false};
+    if (!desc || desc->cookie != ISPHX_COOKIE_MATRIX || desc->row_capacity < 1 || desc->row_capacity > ISPHX_MAX_POINTS ||
+        desc->nonzero_capacity < 0 || desc->nonzero_capacity > (1 << 30)) return 0;
+    isphx_matrix_layout(&layout, desc->row_capacity, desc->nonzero_capacity);
+    return layout.overflow ? 0 : layout.used;
+}
+
+ISPHPBD_API isph_matrix *isph_matrix_create(const isph_matrix_desc *desc, isphpbd_result *why) {
+    isphpbdx_layout layout = {NULL, 0, false};
+    const size_t bytes = isph_matrix_bytes(desc);
+    isphpbd_allocator allocator;
+    isph_matrix *matrix;
+    isphx_why(why, ISPHPBD_BAD_DESC);
+    if (bytes == 0) return NULL;
+    allocator = desc->allocator;
+    if (!isphpbdx_allocator_ready(&allocator)) return NULL;
+    isphx_why(why, ISPHPBD_OUT_OF_MEMORY);
+    layout.base = (unsigned char *)allocator.alloc(bytes, 64, allocator.user);
+    if (!layout.base) return NULL;
+    matrix = isphx_matrix_layout(&layout, desc->row_capacity, desc->nonzero_capacity);
+    matrix->desc = *desc;
+    matrix->desc.allocator = allocator;
+    matrix->bytes = bytes;
+    isphx_why(why, ISPHPBD_OK);
+    return matrix;
+}
+
+ISPHPBD_API void isph_matrix_destroy(isph_matrix *matrix) {
+    if (matrix) matrix->desc.allocator.free(matrix, matrix->bytes, matrix->desc.allocator.user);
+}
+
+/* Off-diagonal entries of a row; -1 when the row is malformed. */
+static int isphx_csr_row(int rows, int row, const int *row_start, const int *columns, const float *values) {
+    int e, n = 0;
+    if (row_start[row] < 0 || row_start[row + 1] < row_start[row]) return -1;
+    for (e = row_start[row]; e < row_start[row + 1]; ++e) {
+        if (columns[e] < 0 || columns[e] >= rows || !isphpbdx_finite(values[e])) return -1;
+        n += columns[e] != row;
+    }
+    return n;
+}
+
+/* Entries that the padded layout will take, or -1 for a malformed matrix. */
+static int64_t isphx_csr_entries(int rows, const int *row_start, const int *columns, const float *values) {
+    int64_t total = 0;
+    int chunk, r;
+    for (chunk = 0; chunk < isphx_chunks(rows); ++chunk) {
+        int longest = 0;
+        for (r = chunk * ISPHX_LANES; r < isphpbdx_mini(rows, (chunk + 1) * ISPHX_LANES); ++r) {
+            const int n = isphx_csr_row(rows, r, row_start, columns, values);
+            if (n < 0) return -1;
+            longest = isphpbdx_maxi(longest, n);
+        }
+        total += (int64_t)longest * ISPHX_LANES;
+    }
+    return total;
+}
+
+/* Copies one chunk of compressed rows; returns the entries used. Columns go through the wide form first, in place. */
+static void isphx_matrix_set_chunk(isph_matrix *matrix, int chunk, const int *row_start, const int *columns, const float *values) {
+    isphx_sell *sell = &matrix->sell;
+    float *value = sell->value + sell->offset[chunk];
+    int length = 0, lane, e, pass, low = chunk * ISPHX_LANES, high = low;
+    bool wide = false;
+    for (pass = 0; pass < 2; ++pass) { /* first the extent of rows and columns, then the entries */
+        unsigned char *index = isphx_chunk_index(sell, chunk);
+        for (lane = 0; lane < ISPHX_LANES; ++lane) {
+            const int row = chunk * ISPHX_LANES + lane;
+            int n = 0, at;
+            if (pass == 1) matrix->diagonal[row] = row < sell->rows ? 0.0f : 1.0f;
+            for (e = row < sell->rows ? row_start[row] : 0; row < sell->rows && e < row_start[row + 1]; ++e) {
+                if (pass == 0) low = isphpbdx_mini(low, columns[e]), high = isphpbdx_maxi(high, columns[e]);
+                if (columns[e] == row) {
+                    if (pass == 1) matrix->diagonal[row] += values[e];
+                    continue;
+                }
+                at = n++ * ISPHX_LANES + lane;
+                if (pass == 0) continue;
+                value[at] = -values[e];
+                if (wide) ((uint32_t *)(void *)index)[at] = (uint32_t)(columns[e] - low);
+                else ((uint16_t *)(void *)index)[at] = (uint16_t)(columns[e] - low);
+            }
+            if (pass == 0) length = isphpbdx_maxi(length, n);
+            for (at = n * ISPHX_LANES + lane; pass == 1 && at < length * ISPHX_LANES; at += ISPHX_LANES) {
+                value[at] = 0.0f;
+                if (wide) ((uint32_t *)(void *)index)[at] = 0;
+                else ((uint16_t *)(void *)index)[at] = 0;
+            }
+        }
+        wide = high - low >= ISPHX_NARROW_ROWS;
+        sell->base[chunk] = wide ? ~low : low;
+        sell->length[chunk] = length;
+    }
+}
+
+ISPHPBD_API isphpbd_result isph_matrix_set(isph_matrix *matrix, int rows, const int *row_start, const int *columns,
+                                           const float *values) {
+    int64_t entries;
+    int chunk, i;
+    if (!matrix || rows < 1 || !row_start || !columns || !values) return ISPHPBD_BAD_ARGUMENT;
+    if (rows > matrix->desc.row_capacity) return ISPHPBD_CAPACITY;
+    entries = isphx_csr_entries(rows, row_start, columns, values);
+    if (entries < 0) return ISPHPBD_BAD_ARGUMENT;
+    if (entries > matrix->sell.entry_capacity) return ISPHPBD_CAPACITY;
+    matrix->sell.rows = rows;
+    matrix->coarse.count = 0;
+    matrix->sell.offset[0] = 0;
+    for (chunk = 0; chunk < isphx_chunks(rows); ++chunk) {
+        isphx_matrix_set_chunk(matrix, chunk, row_start, columns, values);
+        matrix->sell.offset[chunk + 1] = matrix->sell.offset[chunk] + matrix->sell.length[chunk] * ISPHX_LANES;
+    }
+    for (i = 0; i < isphx_padded(rows); ++i) {
+        const float d = matrix->diagonal[i];
+        matrix->inverse[i] = isphpbdx_abs(d) > 1e-30f ? 1.0f / d : 1.0f;
+    }
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API isphpbd_result isph_matrix_multiply(const isph_matrix *matrix, const float *x, float *y) {
+    int chunk, r;
+    if (!matrix || !x || !y || matrix->sell.rows < 1) return ISPHPBD_BAD_ARGUMENT;
+    for (chunk = 0; chunk < isphx_chunks(matrix->sell.rows); ++chunk) {
+        float *padded = matrix->work[0];
+        float out[ISPHX_LANES];
+        isphpbdx_f4 acc[2];
+        if (chunk == 0) {
+            memcpy(padded, x, (size_t)matrix->sell.rows * sizeof(float));
+            for (r = matrix->sell.rows; r < isphx_padded(matrix->sell.rows); ++r) padded[r] = 0.0f;
+        }
+        isphx_chunk_single(&matrix->sell, matrix->diagonal, chunk, padded, acc);
+        isphpbdx_f4_store(out, acc[0]), isphpbdx_f4_store(out + 4, acc[1]);
+        for (r = 0; r < ISPHX_LANES && chunk * ISPHX_LANES + r < matrix->sell.rows; ++r) y[chunk * ISPHX_LANES + r] = out[r];
+    }
+    return ISPHPBD_OK;
+}
+
+/* Galerkin coarse matrix with piecewise constant basis: couplings are the sums of the entries between two aggregates. */
+static void isphx_matrix_coarsen(isph_matrix *matrix) {
+    isphx_coarse *coarse = &matrix->coarse;
+    int row, j;
+    for (row = 0; row < coarse->count; ++row) coarse->link_count[row] = 0, coarse->diagonal[row] = 0.0f;
+    for (row = 0; row < matrix->sell.rows; ++row) {
+        const int chunk = row / ISPHX_LANES, lane = row % ISPHX_LANES, own = coarse->aggregate[row];
+        coarse->diagonal[own] += matrix->diagonal[row];
+        for (j = 0; j < matrix->sell.length[chunk]; ++j) {
+            const int e = j * ISPHX_LANES + lane;
+            const float value = matrix->sell.value[matrix->sell.offset[chunk] + e];
+            const int other = coarse->aggregate[isphx_column(&matrix->sell, chunk, e)];
+            if (other == own) coarse->diagonal[own] -= value;
+            else if (other < own && value != 0.0f) isphx_coarse_link(coarse, own, other, value);
+        }
+    }
+}
+
+ISPHPBD_API isphpbd_result isph_matrix_set_aggregates(isph_matrix *matrix, const int *aggregate, int count) {
+    isphx_coarse *coarse;
+    int i;
+    if (!matrix || !aggregate || count < 1 || matrix->sell.rows < 1) return ISPHPBD_BAD_ARGUMENT;
+    coarse = &matrix->coarse;
+    if (count > coarse->capacity) return ISPHPBD_CAPACITY;
+    for (i = 0; i < matrix->sell.rows; ++i) {
+        if (aggregate[i] < 0 || aggregate[i] >= count) return ISPHPBD_BAD_ARGUMENT;
+    }
+    memcpy(coarse->aggregate, aggregate, (size_t)matrix->sell.rows * sizeof(int));
+    coarse->count = count;
+    isphx_coarse_members(coarse, matrix->sell.rows);
+    isphx_matrix_coarsen(matrix);
+    if (isphx_coarse_envelope(coarse) < 0.0) {
+        coarse->count = 0;
+        return ISPHPBD_CAPACITY;
+    }
+    isphx_coarse_factor(coarse);
+    return ISPHPBD_OK;
+}
+
+/* Takes the mean out of the first n of a strided vector. */
+static void isphx_remove_mean(float *v, int n, int stride) {
+    double sum = 0.0;
+    int i;
+    for (i = 0; i < n; ++i) sum += (double)v[i * stride];
+    for (i = 0; i < n; ++i) v[i * stride] -= (float)(sum / n);
+}
+
+static bool isphx_solve_desc_ok(const isph_matrix *matrix, const isph_solve_desc *desc) {
+    return desc && desc->cookie == ISPHX_COOKIE_SOLVE && isphpbdx_finite(desc->tolerance) && desc->tolerance >= 0.0f &&
+           desc->max_iterations >= 0 &&
+           (desc->preconditioner == ISPH_PRECONDITIONER_NONE || desc->preconditioner == ISPH_PRECONDITIONER_JACOBI ||
+            (desc->preconditioner == ISPH_PRECONDITIONER_TWO_LEVEL && matrix->coarse.count > 0));
+}
+
+/* Checks the arguments of a solve and sets up the system on the matrix's memory; b goes to r and the start to x, each with
+   the given stride. */
+static isphpbd_result isphx_solve_begin(isph_matrix *matrix, const float *b, const float *x, const isph_solve_desc *desc,
+                                        isphx_system *system, float *r0, float *x0, int stride) {
+    const int rows = matrix ? matrix->sell.rows : 0;
+    int i;
+    if (!matrix || !b || !x || rows < 1) return ISPHPBD_BAD_ARGUMENT;
+    if (!isphx_solve_desc_ok(matrix, desc)) return ISPHPBD_BAD_DESC;
+    for (i = 0; i < rows; ++i) {
+        if (!isphpbdx_finite(b[i]) || (desc->warm_start && !isphpbdx_finite(x[i]))) return ISPHPBD_BAD_ARGUMENT;
+    }
+    for (i = 0; i < 8; ++i) memset(matrix->work[i], 0, (size_t)isphx_padded(rows) * sizeof(float));
+    for (i = 0; i < rows; ++i) r0[i * stride] = b[i], x0[i * stride] = desc->warm_start ? x[i] : 0.0f;
+    for (i = 0; i < isphx_padded(rows); ++i) {
+        const float d = matrix->diagonal[i];
+        const bool scaled = desc->preconditioner != ISPH_PRECONDITIONER_NONE && isphpbdx_abs(d) > 1e-30f;
+        matrix->inverse[i] = scaled ? 1.0f / d : 1.0f;
+    }
+    if (desc->constant_nullspace) isphx_remove_mean(r0, rows, stride);
+    memset(system, 0, sizeof *system);
+    system->sell = &matrix->sell;
+    system->diagonal = matrix->diagonal, system->inverse = matrix->inverse;
+    system->coarse = desc->preconditioner == ISPH_PRECONDITIONER_TWO_LEVEL ? &matrix->coarse : NULL;
+    system->parallel = &matrix->desc.parallel;
+    system->partial = matrix->partial;
+    return ISPHPBD_OK;
+}
+
+static void isphx_solve_end(const isph_matrix *matrix, const isph_solve_desc *desc, float *from, int stride, float *x) {
+    int i;
+    if (desc->constant_nullspace) isphx_remove_mean(from, matrix->sell.rows, stride);
+    for (i = 0; i < matrix->sell.rows; ++i) x[i] = from[i * stride];
+}
+
+ISPHPBD_API isphpbd_result isph_matrix_solve_cg(isph_matrix *matrix, const float *b, float *x,
+                                                const isph_solve_desc *desc, isph_solve_info *info) {
+    isphx_system system;
+    isphx_cg_result cg;
+    bool warm[2] = {true, true}; /* the start is 0 unless one was given */
+    int cap[2] = {0, 0};
+    isphpbd_result result;
+    if (!matrix) return ISPHPBD_BAD_ARGUMENT;
+    result = isphx_solve_begin(matrix, b, x, desc, &system, matrix->work[2], matrix->work[0], 2);
+    if (result != ISPHPBD_OK) return result;
+    system.x = matrix->work[0], system.r = matrix->work[2], system.d = matrix->work[4], system.q = matrix->work[6];
+    cap[0] = desc->max_iterations;
+    cg = isphx_cg(&system, warm, desc->tolerance, cap, desc->history);
+    isphx_solve_end(matrix, desc, system.x, 2, x);
+    if (info) {
+        info->iterations = cg.iterations[0];
+        info->residual = cg.residual[0];
+        info->state = cg.residual[0] <= desc->tolerance ? ISPH_SOLVE_CONVERGED : cg.breakdown ? ISPH_SOLVE_BREAKDOWN : ISPH_SOLVE_CAPPED;
+    }
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const float *b, float *x,
+                                                      const isph_solve_desc *desc, isph_solve_info *info) {
+    isphx_system system;
+    isphx_bicgstab s;
+    isph_solve_info out;
+    isphpbd_result result;
+    if (!matrix) return ISPHPBD_BAD_ARGUMENT;
+    result = isphx_solve_begin(matrix, b, x, desc, &system, matrix->work[1], matrix->work[0], 1);
+    if (result != ISPHPBD_OK) return result;
+    memset(&s, 0, sizeof s);
+    s.system = &system;
+    s.x = matrix->work[0], s.r = matrix->work[1], s.shadow = matrix->work[2], s.p = matrix->work[3];
+    s.v = matrix->work[4], s.t = matrix->work[5], s.y = matrix->work[6];
+    out = isphx_bicgstab_solve(&s, desc->tolerance, desc->max_iterations, desc->history);
+    isphx_solve_end(matrix, desc, s.x, 1, x);
+    if (info) *info = out;
+    return ISPHPBD_OK;
+}
+
+/* ==== [fluid] implementation ========================================================================================
+   Notation of the comments: V = dx^3, H support, t = 1 - r/H, x_ab = x_a - x_b, F = W'/r. The dimensionless weight
+   w_ab = -2 V F dx^2 is all that is stored of a pair: its sum over a full lattice is K, the Laplacian of f at a is
+   sum w (f_b - f_a) / dx^2 and its gradient -sum w (f_b - f_a) x_ab / (2 dx^2). With several materials everything is
+   symmetrised by s = sqrt(rho_ref / rho): the unknown is s p, so that one matrix of pure geometry serves all densities. */
+#define ISPHX_TABLE 128          /* intervals of the wall tables over 0 .. H */
+#define ISPHX_WALLS 6            /* walls that one particle can meet */
+#define ISPHX_WALLS_PER_BLOCK (2 * ISPHX_BLOCK)
+#define ISPHX_IMPULSES 256        /* handed to the coupler at a time */
+#define ISPHX_LIST 512           /* neighbours that one particle can have */
+#define ISPHX_FREE_SURFACE_BAND 0.08f   /* kernel deficit below which a particle counts as covered */
+#define ISPHX_FREE_SURFACE_WIDTH 0.04f
+#define ISPHX_COVERED 0.06f             /* deficit up to which a density below rest is believed */
+#define ISPHX_OPEN 0.12f                /* deficit above which it is a surface, where suction is not allowed */
+#define ISPHX_PRESSURE_CAP 0.15f        /* bound of the ordering pressure, in rho dx^2 / dt^2 */
+#define ISPHX_RELAXATION 0.117f         /* time to repair a density error, in sqrt(dx / g) */
+#define ISPHX_SMOOTHING 0.37f           /* velocity smoothing per sqrt(dx / g) */
+#define ISPHX_SHIFT 0.2f                /* tendency to an even arrangement inside */
+#define ISPHX_PROJECTION_REACH 0.5f     /* spacings that the density projection may move a particle per substep */
+#define ISPHX_IMPLICIT_VISCOSITY 0.1f   /* nu dt / dx^2 above which viscosity is solved for */
+
+typedef struct isphx_entry { /* a wall as seen by one particle in this substep */
+    isphpbd_vec3 normal;     /* from the wall to the particle */
+    float distance;
+    isphpbd_vec3 velocity;   /* of the wall; after the move: impulse on it */
+    float gradient;          /* |G|, 1/m: share of the kernel gradient that the wall holds */
+    float grip;              /* weight of the viscous coupling to the wall */
+    float friction, inverse_mass;
+    int boundary;            /* index, or -1: of the coupler */
+    uint32_t tag;
+} isphx_entry;
+
+#define ISPHX_COARSE_SIZES 6
+static const int isphx_coarse_sizes[ISPHX_COARSE_SIZES] = {4, 6, 8, 12, 16, 32}; /* spacings */
+
+typedef struct isphx_wall_row { float share, weight, gradient, moment, grip; } isphx_wall_row;
+
+typedef struct isphx_tables { /* kernel constants and half-space shares over the distance from a wall */
+    float value_scale;        /* V W = value_scale t^4 (5 - 4 t) */
+    float weight_scale;       /* w = weight_scale t^3 */
+    float full_weight;        /* K */
+    float value_self;         /* V W(0) */
+    int neighbours;           /* on the lattice */
+    isphx_wall_row wall[ISPHX_TABLE + 2];
+    float coupling[ISPHX_COARSE_SIZES][4]; /* of full coarse cells by size and by what they share: face 1, edge 2, corner 3 */
+} isphx_tables;
+
+typedef struct isphx_triangle {
+    isphpbd_vec3 corner, edge1, edge2, normal; /* local coordinates */
+    uint32_t open_edges;                       /* bit k: edge k has no neighbour */
+} isphx_triangle;
+
+typedef struct isphx_node { /* of a bounding volume tree: leaves have count > 0 */
+    float lo[3], hi[3];
+    int first, count; /* leaf: triangles; inner: first = right child, the left one follows the node */
+} isphx_node;
+
+typedef struct isphx_pose { isphpbd_vec3 position; isphpbd_quat rotation; } isphx_pose;
+
+typedef struct isphx_boundary {
+    bool alive;
+    uint32_t generation;
+    isph_boundary_desc desc; /* mesh pointers cleared: nothing of the user's is kept */
+    isphx_pose pose, end;    /* at the start and the end of the substep */
+    float lo[3], hi[3];      /* local bounds */
+    int triangle_first, triangle_count, node_first, node_count;
+    uint64_t mesh_hash;
+    double linear[3], angular[3]; /* impulse since last taken */
+} isphx_boundary;
+
+typedef struct isphx_material {
+    float density, viscosity;
+    float scale;      /* s = sqrt(rho_ref / rho) */
+    float grip;       /* sqrt(viscosity) */
+} isphx_material;
+
+typedef struct isphx_substep { /* constants of the substep that runs */
+    float seconds, inverse_seconds;
+    float density;         /* rho_ref */
+    float relaxation;      /* share of the density error repaired now */
+    float smoothing;       /* per weight w */
+    float diffusion;       /* nu dt / dx^2 of the most viscous material */
+    bool several, implicit_viscosity;
+    int component;         /* of the implicit viscosity solve */
+    float alpha;
+} isphx_substep;
+
+struct isph_fluid {
+    isph_fluid_desc desc;
+    size_t bytes;
+    isphx_tables tables;
+    float dx, reach, volume, reference_acceleration, max_speed, max_substep;
+    bool solver_enabled, stepping;
+    isph_coupler coupler;
+    int count, material_count, boundary_count, triangle_count, node_count;
+    isphx_material *material_table;
+    isphx_boundary *boundary;
+    int *active;                     /* boundaries that are alive, in this substep */
+    int active_count;
+    isphx_triangle *triangle;
+    isphx_node *node;
+    /* particles, in the order of the last sort; floats in groups of four */
+    float *position, *velocity;      /* x y z -; the fourth of position carries s p during a substep */
+    float *star, *next;              /* predicted velocity, next position */
+    float *spread;                   /* S = V sum F x_ab + G, and density / rest */
+    float *shape;                    /* divisors of the pressure gradient per axis, and the deficit */
+    float *wall;                     /* sum of G over walls, and of u_wall . G */
+    float *moment;                   /* walls' shares of the second moment per axis, and of the kernel */
+    float *wall_weight;              /* walls' share of K */
+    float *scale;                    /* s of the material */
+    float *air, *diagonal, *inverse;
+    float *pair[4];                  /* solution (kept as the next start), residual, direction, product */
+    float *density_pressure;         /* solution of the density projection, m^2 */
+    float *pressure, *density;       /* views */
+    uint32_t *id, *user;
+    uint8_t *material;
+    unsigned char *scratch;          /* 16 bytes per particle: reordering */
+    int *entry_first;
+    uint8_t *entry_count;
+    isphx_entry *entry;
+    float *wall_impulse, *wall_change; /* per entry of the coupler, inside the solve */
+    isph_wall_impulse *impulse;
+    uint32_t *slot_generation;
+    int *slot_index, *free_slot;
+    int slots_used, free_count;
+    double *partial;                 /* 8 per block */
+    uint32_t *block_flags;
+    isphx_cells cells;
+    isphx_sell sell;
+    isphx_coarse coarse;
+    int slot_bits;
+    isphx_substep now;
+    isph_stats stats;
+    uint32_t flags;
+    double clock_fraction;
+};
+
+/* ---- constants ---- */
+typedef struct isphx_scales { double reach, value, weight; } isphx_scales; /* support in spacings; V W and w at t = 1 */
+
+static double isphx_weight_at(const isphx_scales *k, double r) { /* w */
+    const double t = 1.0 - r / k->reach;
+    return t > 0.0 ? k->weight * t * t * t : 0.0;
+}
+static double isphx_value_at(const isphx_scales *k, double r) { /* V W */
+    const double t = 1.0 - r / k->reach;
+    return t > 0.0 ? k->value * t * t * t * t * (5.0 - 4.0 * t) : 0.0;
+}
+
+typedef struct isphx_lattice { double value, weight, moment, wall_value, wall_weight, wall_gradient, wall_grip; int neighbours; } isphx_lattice;
+
+/* Sums over the cubic lattice of spacing 1; the wall_* ones over its lower half, as a wall at half a spacing sees it. */
+static isphx_lattice isphx_lattice_sums(const isphx_scales *scales) {
+    isphx_lattice sum = {0, 0, 0, 0, 0, 0, 0, 0};
+    const int n = (int)scales->reach + 1;
+    int i, j, k;
+    for (k = -n; k <= n; ++k) for (j = -n; j <= n; ++j) for (i = -n; i <= n; ++i) {
+        const double r = sqrt((double)(i * i + j * j + k * k));
+        const double value = isphx_value_at(scales, r), weight = isphx_weight_at(scales, r);
+        if (r >= scales->reach) continue;
+        sum.value += value;
+        if (i == 0 && j == 0 && k == 0) continue;
+        sum.neighbours++;
+        sum.weight += weight;
+        sum.moment += 0.5 * weight * i * i;
+        if (j >= 0) continue;
+        sum.wall_value += value;
+        sum.wall_weight += weight;
+        sum.wall_gradient += 0.5 * weight * -j;
+        sum.wall_grip += weight * -2.0 * j;
+    }
+    return sum;
+}
+
+/* Half-space integrals at distance d (everything in spacings), by Simpson's rule over shells of radius s:
+   share = int 2 pi s (s - d) W, weight the same of w, gradient = int 2 pi s W, moment = int (2 pi/3)(s^4 - d^3 s)(-F). */
+static void isphx_half_space(const isphx_scales *scales, double d, double out[5]) {
+    const int steps = 64;
+    const double pi = 3.14159265358979323846, width = (scales->reach - d) / steps, held = d > 0.5 ? d : 0.5;
+    int i, k;
+    for (k = 0; k < 5; ++k) out[k] = 0.0;
+    for (i = 0; i <= steps; ++i) {
+        const double s = d + width * i, depth = s - d;
+        const double simpson = width / 3.0 * (i == 0 || i == steps ? 1.0 : i % 2 ? 4.0 : 2.0);
+        const double value = simpson * isphx_value_at(scales, s), weight = simpson * isphx_weight_at(scales, s);
+        out[0] += 2.0 * pi * s * depth * value;
+        out[1] += 2.0 * pi * s * depth * weight;
+        out[2] += 2.0 * pi * s * value;
+        out[3] += pi / 3.0 * (s * s * s * s - d * d * d * s) * weight;
+        out[4] += 2.0 * pi * s * (depth + depth * depth / (2.0 * held)) * weight;
+    }
+}
+
+/* Kernel scales such that the lattice is exact: it has density 1, and the second moment of w is 2. */
+static isphx_scales isphx_scales_make(float support) {
+    const double reach = (double)support, h = 0.5 * reach, pi = 3.14159265358979323846;
+    isphx_scales scales;
+    isphx_lattice sum;
+    scales.reach = reach;
+    scales.value = 21.0 / (16.0 * pi * h * h * h);
+    scales.weight = 210.0 / (16.0 * pi * h * h * h * h * h);
+    sum = isphx_lattice_sums(&scales);
+    scales.value /= sum.value;
+    scales.weight /= sum.moment;
+    return scales;
+}
+
+/* Sum of w between two full cells of m^3 lattice points that share a face (kind 1), an edge (2) or a corner (3), per point
+   of a cell. */
+static double isphx_cell_coupling(const isphx_scales *scales, int m, int kind) {
+    const int n = (int)scales->reach + 1;
+    double sum = 0.0;
+    int i, j, k;
+    for (k = -n; k <= n; ++k) for (j = -n; j <= n; ++j) for (i = 1; i <= n; ++i) {
+        const double r = sqrt((double)(i * i + j * j + k * k));
+        double pairs = isphpbdx_mini(i, m);
+        if ((kind >= 2 && j < 1) || (kind >= 3 && k < 1)) continue;
+        pairs *= kind >= 2 ? isphpbdx_mini(j, m) : isphpbdx_maxi(m - (j < 0 ? -j : j), 0);
+        pairs *= kind >= 3 ? isphpbdx_mini(k, m) : isphpbdx_maxi(m - (k < 0 ? -k : k), 0);
+        sum += pairs * isphx_weight_at(scales, r);
+    }
+    return sum / ((double)m * m * m);
+}
+
+/* The wall tables, scaled to be exact for a lattice at dx/2. */
+static void isphx_tables_make(isphx_tables *t, float support) {
+    const isphx_scales scales = isphx_scales_make(support);
+    const isphx_lattice sum = isphx_lattice_sums(&scales);
+    double half[5], scale[5];
+    int i, k;
+    t->value_scale = t->value_self = (float)scales.value;
+    t->weight_scale = (float)scales.weight;
+    t->full_weight = (float)sum.weight;
+    t->neighbours = sum.neighbours;
+    isphx_half_space(&scales, 0.5, half);
+    scale[0] = sum.wall_value / half[0], scale[1] = sum.wall_weight / half[1], scale[2] = sum.wall_gradient / half[2];
+    scale[3] = 1.0, scale[4] = sum.wall_grip / half[4];
+    for (i = 0; i < ISPHX_TABLE + 2; ++i) {
+        const double d = scales.reach * isphpbdx_mini(i, ISPHX_TABLE) / ISPHX_TABLE;
+        isphx_half_space(&scales, d, half);
+        for (k = 0; k < 5; ++k) half[k] *= scale[k];
+        t->wall[i].share = (float)half[0], t->wall[i].weight = (float)(half[1] / sum.weight);
+        t->wall[i].gradient = (float)half[2], t->wall[i].moment = (float)half[3], t->wall[i].grip = (float)half[4];
+    }
+    for (i = 0; i < ISPHX_COARSE_SIZES; ++i) {
+        for (k = 1; k < 4; ++k) t->coupling[i][k] = (float)isphx_cell_coupling(&scales, isphx_coarse_sizes[i], k);
+    }
+}
+
+/* Shares of a wall at distance d (in supports), linear between table rows. */
+static isphx_wall_row isphx_wall_shares(const isphx_tables *t, float d) {
+    const float at = isphpbdx_clamp(d, 0.0f, 1.0f) * (float)ISPHX_TABLE;
+    const int i = (int)at;
+    const float f = at - (float)i;
+    const isphx_wall_row *a = t->wall + i, *b = a + 1;
+    isphx_wall_row row;
+    row.share = a->share + f * (b->share - a->share);
+    row.weight = a->weight + f * (b->weight - a->weight);
+    row.gradient = a->gradient + f * (b->gradient - a->gradient);
+    row.moment = a->moment + f * (b->moment - a->moment);
+    row.grip = a->grip + f * (b->grip - a->grip);
+    return row;
+}
+
+/* ---- creation ---- */
+#define ISPHX_COOKIE_FLUID 0x69737066u
+#define ISPHX_COOKIE_MATERIAL 0x69737061u
+#define ISPHX_COOKIE_BOUNDARY 0x69737062u
+
+ISPHPBD_API isph_fluid_desc isph_fluid_desc_default(void) {
+    isph_fluid_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.gravity = isphpbd_v3(0.0f, -9.81f, 0.0f);
+    desc.spacing = 0.05f;
+    desc.support = 2.4f;
+    desc.preconditioner = ISPH_PRECONDITIONER_TWO_LEVEL;
+    desc.density_projection = true;
+    desc.tolerance = 0.05f;
+    desc.max_iterations = 50;
+    desc.max_substeps = 8;
+    desc.cfl = 1.0f;
+    desc.particle_capacity = 32768;
+    desc.material_capacity = 8;
+    desc.boundary_capacity = 64;
+    desc.triangle_capacity = 8192;
+    desc.cookie = ISPHX_COOKIE_FLUID;
+    return desc;
+}
+
+static bool isphx_in(float v, float lo, float hi) { return isphpbdx_finite(v) && v >= lo && v <= hi; }
+
+static bool isphx_fluid_desc_ok(const isph_fluid_desc *d) {
+    return d && d->cookie == ISPHX_COOKIE_FLUID && isphpbdx_finite3(d->gravity) && isphx_in(d->spacing, 1e-4f, 1e3f) &&
+           isphx_in(d->support, 1.8f, 3.2f) && d->solver <= ISPH_SOLVER_WEAKLY_COMPRESSIBLE && d->linear_solver <= ISPH_LINEAR_BICGSTAB &&
+           d->preconditioner <= ISPH_PRECONDITIONER_TWO_LEVEL && isphx_in(d->tolerance, 0.0f, 1.0f) && d->max_iterations >= 1 &&
+           d->max_iterations <= 100000 && d->max_substeps >= 1 && d->max_substeps <= 1000000 && isphx_in(d->cfl, 0.05f, 4.0f) &&
+           isphx_in(d->max_substep_seconds, 0.0f, 1.0f) && isphx_in(d->sound_speed, 0.0f, 1e5f) && isphx_in(d->max_speed, 0.0f, 1e6f) &&
+           d->particle_capacity >= 1 && d->particle_capacity <= ISPHX_MAX_POINTS / 4 && d->material_capacity >= 1 &&
+           d->material_capacity <= 255 && d->boundary_capacity >= 0 && d->boundary_capacity <= 65535 &&
+           d->triangle_capacity >= 0 && d->triangle_capacity <= (1 << 24);
+}
+
+/* Matrix entries kept per block of rows: 1.6 times the lattice's, so that moderate crowding fits. */
+static int isphx_block_entries(int neighbours) { return (ISPHX_BLOCK * neighbours * 8 / 5 + 255) / ISPHX_LANES * ISPHX_LANES; }
+
+static void isphx_layout_particles(isph_fluid *f, isphpbdx_layout *layout, size_t n) {
+    float **four[8];
+    float **one[8];
+    size_t k;
+    four[0] = &f->position, four[1] = &f->velocity, four[2] = &f->star, four[3] = &f->next;
+    four[4] = &f->spread, four[5] = &f->shape, four[6] = &f->wall, four[7] = &f->moment;
+    one[0] = &f->wall_weight, one[1] = &f->scale, one[2] = &f->air, one[3] = &f->diagonal, one[4] = &f->inverse;
+    one[5] = &f->pressure, one[6] = &f->density, one[7] = &f->density_pressure;
+    for (k = 0; k < 8; ++k) *four[k] = (float *)isphpbdx_take(layout, 4 * n, sizeof(float));
+    for (k = 0; k < 8; ++k) *one[k] = (float *)isphpbdx_take(layout, n, sizeof(float));
+    for (k = 0; k < 4; ++k) f->pair[k] = (float *)isphpbdx_take(layout, 2 * n, sizeof(float));
+    f->id = (uint32_t *)isphpbdx_take(layout, n, sizeof(uint32_t));
+    f->user = (uint32_t *)isphpbdx_take(layout, n, sizeof(uint32_t));
+    f->material = (uint8_t *)isphpbdx_take(layout, n, sizeof(uint8_t));
+    f->scratch = (unsigned char *)isphpbdx_take(layout, n, 16);
+    f->entry_first = (int *)isphpbdx_take(layout, n, sizeof(int));
+    f->entry_count = (uint8_t *)isphpbdx_take(layout, n, sizeof(uint8_t));
+    f->slot_generation = (uint32_t *)isphpbdx_take(layout, n, sizeof(uint32_t));
+    f->slot_index = (int *)isphpbdx_take(layout, n, sizeof(int));
+    f->free_slot = (int *)isphpbdx_take(layout, n, sizeof(int));
+}
+
+static isph_fluid *isphx_fluid_layout(isphpbdx_layout *layout, const isph_fluid_desc *desc) {
+    isph_fluid measured, *fluid = (isph_fluid *)isphpbdx_take(layout, 1, sizeof(isph_fluid));
+    isph_fluid *f = fluid ? fluid : &measured;
+    const int capacity = isphx_padded(desc->particle_capacity);
+    const size_t blocks = (size_t)isphx_blocks(capacity);
+    memset(f, 0, sizeof *f);
+    isphx_tables_make(&f->tables, desc->support);
+    isphx_layout_particles(f, layout, (size_t)capacity);
+    f->material_table = (isphx_material *)isphpbdx_take(layout, (size_t)desc->material_capacity, sizeof(isphx_material));
+    f->boundary = (isphx_boundary *)isphpbdx_take(layout, (size_t)desc->boundary_capacity, sizeof(isphx_boundary));
+    f->active = (int *)isphpbdx_take(layout, (size_t)desc->boundary_capacity, sizeof(int));
+    f->triangle = (isphx_triangle *)isphpbdx_take(layout, (size_t)desc->triangle_capacity, sizeof(isphx_triangle));
+    f->node = (isphx_node *)isphpbdx_take(layout, 2 * (size_t)desc->triangle_capacity, sizeof(isphx_node));
+    f->entry = (isphx_entry *)isphpbdx_take(layout, blocks * ISPHX_WALLS_PER_BLOCK, sizeof(isphx_entry));
+    f->wall_impulse = (float *)isphpbdx_take(layout, blocks * ISPHX_WALLS_PER_BLOCK, sizeof(float));
+    f->wall_change = (float *)isphpbdx_take(layout, blocks * ISPHX_WALLS_PER_BLOCK, sizeof(float));
+    f->impulse = (isph_wall_impulse *)isphpbdx_take(layout, ISPHX_IMPULSES, sizeof(isph_wall_impulse));
+    f->partial = (double *)isphpbdx_take(layout, 8 * blocks, sizeof(double));
+    f->block_flags = (uint32_t *)isphpbdx_take(layout, blocks, sizeof(uint32_t));
+    isphx_cells_layout(&f->cells, layout, capacity);
+    isphx_sell_layout(&f->sell, layout, capacity, (int)blocks * isphx_block_entries(f->tables.neighbours));
+    isphx_coarse_layout(&f->coarse, layout, capacity);
+    return fluid;
+}
+
+ISPHPBD_API size_t isph_fluid_bytes(const isph_fluid_desc *desc) {
+    isphpbdx_layout layout = {NULL, 0, false};
+    if (!isphx_fluid_desc_ok(desc)) return 0;
+    isphx_fluid_layout(&layout, desc);
+    return layout.overflow ? 0 : layout.used;
+}
+
+static void isphx_fluid_derive(isph_fluid *f) {
+    const float g = isphpbdx_length(f->desc.gravity);
+    f->dx = f->desc.spacing;
+    f->reach = f->desc.support * f->dx;
+    f->volume = f->dx * f->dx * f->dx;
+    f->reference_acceleration = isphpbdx_max(g, 1.0f);
+    f->max_speed = f->desc.max_speed > 0.0f ? f->desc.max_speed : isphpbdx_max(50.0f, 1000.0f * f->dx);
+    f->max_substep = f->desc.max_substep_seconds > 0.0f ? f->desc.max_substep_seconds
+                                                        : ISPHX_RELAXATION * sqrtf(f->dx / f->reference_acceleration);
+}
+
+ISPHPBD_API isph_fluid *isph_fluid_create(const isph_fluid_desc *desc, isphpbd_result *why) {
+    isphpbdx_layout layout = {NULL, 0, false};
+    const size_t bytes = isph_fluid_bytes(desc);
+    isphpbd_allocator allocator;
+    isph_fluid *fluid;
+    isphx_why(why, ISPHPBD_BAD_DESC);
+    if (bytes == 0) return NULL;
+    allocator = desc->allocator;
+    if (!isphpbdx_allocator_ready(&allocator)) return NULL;
+    isphx_why(why, ISPHPBD_OUT_OF_MEMORY);
+    layout.base = (unsigned char *)allocator.alloc(bytes, 64, allocator.user);
+    if (!layout.base) return NULL;
+    fluid = isphx_fluid_layout(&layout, desc);
+    fluid->desc = *desc;
+    fluid->desc.allocator = allocator;
+    fluid->bytes = bytes;
+    fluid->solver_enabled = true;
+    for (fluid->slot_bits = 1; (1 << fluid->slot_bits) < desc->particle_capacity; ++fluid->slot_bits) {}
+    memset(fluid->boundary, 0, (size_t)desc->boundary_capacity * sizeof(isphx_boundary));
+    isphx_fluid_derive(fluid);
+    isphx_why(why, ISPHPBD_OK);
+    return fluid;
+}
+
+ISPHPBD_API void isph_fluid_destroy(isph_fluid *fluid) {
+    if (fluid) fluid->desc.allocator.free(fluid, fluid->bytes, fluid->desc.allocator.user);
+}
+
+ISPHPBD_API isphpbd_result isph_fluid_set_gravity(isph_fluid *fluid, isphpbd_vec3 gravity) {
+    if (!fluid || !isphpbdx_finite3(gravity)) return ISPHPBD_BAD_ARGUMENT;
+    if (fluid->stepping) return ISPHPBD_LOCKED;
+    fluid->desc.gravity = gravity;
+    isphx_fluid_derive(fluid);
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iterations, int max_substeps, float tolerance) {
+    if (!fluid || max_iterations < 1 || max_substeps < 1 || !isphx_in(tolerance, 0.0f, 1.0f)) return ISPHPBD_BAD_ARGUMENT;
+    if (fluid->stepping) return ISPHPBD_LOCKED;
+    fluid->desc.max_iterations = max_iterations;
+    fluid->desc.max_substeps = max_substeps;
+    fluid->desc.tolerance = tolerance;
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API isphpbd_result isph_fluid_set_solver_enabled(isph_fluid *fluid, bool enabled) {
+    if (!fluid) return ISPHPBD_BAD_ARGUMENT;
+    if (fluid->stepping) return ISPHPBD_LOCKED;
+    fluid->solver_enabled = enabled;
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API isphpbd_result isph_fluid_set_coupler(isph_fluid *fluid, const isph_coupler *coupler) {
+    if (!fluid) return ISPHPBD_BAD_ARGUMENT;
+    if (fluid->stepping) return ISPHPBD_LOCKED;
+    if (coupler) fluid->coupler = *coupler;
+    else memset(&fluid->coupler, 0, sizeof fluid->coupler);
+    return ISPHPBD_OK;
+}
+
+/* ---- materials ---- */
+static isph_material_desc isphx_material_desc(float density, float viscosity) {
+    isph_material_desc desc;
+    desc.density = density;
+    desc.viscosity = viscosity;
+    desc.cookie = ISPHX_COOKIE_MATERIAL;
+    return desc;
+}
+ISPHPBD_API isph_material_desc isph_material_desc_default(void) { return isphx_material_desc(1000.0f, 0.001f); }
+ISPHPBD_API isph_material_desc isph_material_desc_oil(void) { return isphx_material_desc(900.0f, 0.08f); }
+ISPHPBD_API isph_material_desc isph_material_desc_honey(void) { return isphx_material_desc(1400.0f, 10.0f); }
+ISPHPBD_API isph_material_desc isph_material_desc_mercury(void) { return isphx_material_desc(13534.0f, 0.0015f); }
+
+ISPHPBD_API isph_material isph_material_create(isph_fluid *fluid, const isph_material_desc *desc, isphpbd_result *why) {
+    isph_material handle = {0};
+    isphx_material *m;
+    isphx_why(why, ISPHPBD_BAD_ARGUMENT);
+    if (!fluid) return handle;
+    isphx_why(why, ISPHPBD_LOCKED);
+    if (fluid->stepping) return handle;
+    isphx_why(why, ISPHPBD_BAD_DESC);
+    if (!desc || desc->cookie != ISPHX_COOKIE_MATERIAL || !isphx_in(desc->density, 1e-3f, 1e6f) || !isphx_in(desc->viscosity, 0.0f, 1e6f)) return handle;
+    isphx_why(why, ISPHPBD_CAPACITY);
+    if (fluid->material_count >= fluid->desc.material_capacity) return handle;
+    m = fluid->material_table + fluid->material_count++;
+    m->density = desc->density;
+    m->viscosity = desc->viscosity;
+    m->scale = sqrtf(fluid->material_table[0].density / desc->density);
+    m->grip = sqrtf(desc->viscosity);
+    handle.id = (uint32_t)fluid->material_count;
+    isphx_why(why, ISPHPBD_OK);
+    return handle;
+}
+
+/* ---- particles ---- */
+static uint32_t isphx_id_new(isph_fluid *f, int index) {
+    const bool reuse = f->free_count > 0;
+    const int slot = reuse ? f->free_slot[--f->free_count] : f->slots_used++;
+    if (!reuse) f->slot_generation[slot] = 0;
+    f->slot_index[slot] = index;
+    return (f->slot_generation[slot] << f->slot_bits) | (uint32_t)slot;
+}
+static uint32_t isphx_slot(const isph_fluid *f, uint32_t id) { return id & ((1u << f->slot_bits) - 1u); }
+
+ISPHPBD_API int isph_particle_find(const isph_fluid *fluid, uint32_t id) {
+    uint32_t slot;
+    int index;
+    if (!fluid) return -1;
+    slot = isphx_slot(fluid, id);
+    if (slot >= (uint32_t)fluid->slots_used) return -1;
+    index = fluid->slot_index[slot];
+    return index >= 0 && index < fluid->count && fluid->id[index] == id ? index : -1;
+}
+
+static void isphx_set3(float *out, float x, float y, float z) { out[0] = x, out[1] = y, out[2] = z, out[3] = 0.0f; }
+
+static void isphx_particle_put(isph_fluid *f, const float *position, isphpbd_vec3 velocity, int material) {
+    const int i = f->count++;
+    isphx_set3(f->position + 4 * i, position[0], position[1], position[2]);
+    isphx_set3(f->velocity + 4 * i, velocity.x, velocity.y, velocity.z);
+    f->pair[0][2 * i] = f->pair[0][2 * i + 1] = 0.0f;
+    f->pressure[i] = 0.0f;
+    f->density[i] = 1.0f;
+    f->user[i] = 0;
+    f->material[i] = (uint8_t)material;
+    f->id[i] = isphx_id_new(f, i);
+}
+
+static isphpbd_result isphx_add_check(const isph_fluid *f, isph_material material, int64_t count) {
+    if (!f || count < 0) return ISPHPBD_BAD_ARGUMENT;
+    if (f->stepping) return ISPHPBD_LOCKED;
+    if (material.id < 1 || material.id > (uint32_t)f->material_count) return ISPHPBD_BAD_HANDLE;
+    return count > f->desc.particle_capacity - f->count ? ISPHPBD_CAPACITY : ISPHPBD_OK;
+}
+
+ISPHPBD_API isphpbd_result isph_particles_add(isph_fluid *fluid, isph_material material, const float *positions,
+                                              size_t position_stride_bytes, const float *velocities,
+                                              size_t velocity_stride_bytes, int count, uint32_t *ids) {
+    const size_t least = 3 * sizeof(float);
+    const isphpbd_result result = isphx_add_check(fluid, material, count);
+    int i;
+    if (result != ISPHPBD_OK) return result;
+    if (count > 0 && (!positions || position_stride_bytes < least || (velocities && velocity_stride_bytes < least))) return ISPHPBD_BAD_ARGUMENT;
+    if (!isphx_points_ok(positions, position_stride_bytes, count, fluid->dx)) return ISPHPBD_BAD_ARGUMENT;
+    if (velocities && !isphx_points_ok(velocities, velocity_stride_bytes, count, 1.0f)) return ISPHPBD_BAD_ARGUMENT;
+    for (i = 0; i < count; ++i) {
+        const float *v = velocities ? isphx_at(velocities, velocity_stride_bytes, i) : NULL;
+        const isphpbd_vec3 velocity = v ? isphpbd_v3(v[0], v[1], v[2]) : isphpbd_v3(0.0f, 0.0f, 0.0f);
+        isphx_particle_put(fluid, isphx_at(positions, position_stride_bytes, i), velocity, (int)material.id - 1);
+        if (ids) ids[i] = fluid->id[fluid->count - 1];
+    }
+    return ISPHPBD_OK;
+}
+
+/* Lattice points of spacing dx that fit between lo and hi, half a spacing off both; at least one. */
+static int isphx_lattice_count(float lo, float hi, float dx) {
+    const float n = (hi - lo) / dx + 0.01f;
+    return n < 1.0f ? 1 : n > 1e7f ? 10000000 : (int)n;
+}
+
+ISPHPBD_API isphpbd_result isph_particles_add_box(isph_fluid *fluid, isph_material material, isphpbd_vec3 lo,
+                                                  isphpbd_vec3 hi, isphpbd_vec3 velocity, int *added) {
+    float corner[6];
+    int nx, ny, nz, i, j, k;
+    int64_t total;
+    isphpbd_result result = isphx_add_check(fluid, material, 0);
+    if (added) *added = 0;
+    if (result != ISPHPBD_OK) return result;
+    corner[0] = lo.x, corner[1] = lo.y, corner[2] = lo.z, corner[3] = hi.x, corner[4] = hi.y, corner[5] = hi.z;
+    if (!isphx_points_ok(corner, 3 * sizeof(float), 2, fluid->dx) || !isphpbdx_finite3(velocity)) return ISPHPBD_BAD_ARGUMENT;
+    if (lo.x > hi.x || lo.y > hi.y || lo.z > hi.z || isphpbdx_length(velocity) > ISPHX_FAR) return ISPHPBD_BAD_ARGUMENT;
+    nx = isphx_lattice_count(lo.x, hi.x, fluid->dx), ny = isphx_lattice_count(lo.y, hi.y, fluid->dx);
+    nz = isphx_lattice_count(lo.z, hi.z, fluid->dx);
+    total = (int64_t)nx * ny;
+    if (total > fluid->desc.particle_capacity) return ISPHPBD_CAPACITY;
+    total *= nz;
+    result = isphx_add_check(fluid, material, total);
+    if (result != ISPHPBD_OK) return result;
+    for (k = 0; k < nz; ++k) for (j = 0; j < ny; ++j) for (i = 0; i < nx; ++i) {
+        float p[3];
+        p[0] = lo.x + fluid->dx * ((float)i + 0.5f), p[1] = lo.y + fluid->dx * ((float)j + 0.5f);
+        p[2] = lo.z + fluid->dx * ((float)k + 0.5f);
+        isphx_particle_put(fluid, p, velocity, (int)material.id - 1);
+    }
+    if (added) *added = (int)total;
+    return ISPHPBD_OK;
+}
+
+/* Moves particle `from` to place `to`; the order of the rest is kept. */
+static void isphx_particle_copy(isph_fluid *f, int to, int from) {
+    if (to == from) return;
+    memcpy(f->position + 4 * to, f->position + 4 * from, 4 * sizeof(float));
+    memcpy(f->velocity + 4 * to, f->velocity + 4 * from, 4 * sizeof(float));
+    memcpy(f->pair[0] + 2 * to, f->pair[0] + 2 * from, 2 * sizeof(float));
+    f->pressure[to] = f->pressure[from], f->density[to] = f->density[from];
+    f->user[to] = f->user[from], f->material[to] = f->material[from], f->id[to] = f->id[from];
+    f->slot_index[isphx_slot(f, f->id[to])] = to;
+}
+
+static void isphx_id_free(isph_fluid *f, uint32_t id) {
+    const uint32_t slot = isphx_slot(f, id);
+    f->slot_index[slot] = -1;
+    f->slot_generation[slot] = (f->slot_generation[slot] + 1) & (0xffffffffu >> f->slot_bits);
+    f->free_slot[f->free_count++] = (int)slot;
+}
+
+static isph_particle isphx_particle_get(const isph_fluid *f, int i) {
+    const float *p = f->position + 4 * i, *v = f->velocity + 4 * i;
+    isph_particle particle;
+    particle.position = isphpbd_v3(p[0], p[1], p[2]);
+    particle.velocity = isphpbd_v3(v[0], v[1], v[2]);
+    particle.id = f->id[i], particle.user = f->user[i];
+    particle.material.id = f->material[i] + 1u;
+    return particle;
+}
+
+ISPHPBD_API int isph_particles_remove_if(isph_fluid *fluid, bool (*test)(void *user, const isph_particle *particle),
+                                         void *user) {
+    int i, kept = 0, count;
+    if (!fluid || !test || fluid->stepping) return 0;
+    count = fluid->count;
+    fluid->stepping = true; /* calls from inside the callback are refused */
+    for (i = 0; i < count; ++i) {
+        const isph_particle particle = isphx_particle_get(fluid, i);
+        if (test(user, &particle)) isphx_id_free(fluid, particle.id);
+        else isphx_particle_copy(fluid, kept++, i);
+    }
+    fluid->stepping = false;
+    fluid->count = kept;
+    return count - kept;
+}
+
+/* Marks by clearing the slot's index; the sweep drops what is marked. */
+ISPHPBD_API int isph_particles_remove(isph_fluid *fluid, const uint32_t *ids, int count) {
+    int i, kept = 0, before;
+    if (!fluid || !ids || count <= 0 || fluid->stepping) return 0;
+    for (i = 0; i < count; ++i) {
+        const int index = isph_particle_find(fluid, ids[i]);
+        if (index >= 0) fluid->slot_index[isphx_slot(fluid, ids[i])] = -1;
+    }
+    before = fluid->count;
+    for (i = 0; i < before; ++i) {
+        if (fluid->slot_index[isphx_slot(fluid, fluid->id[i])] < 0) isphx_id_free(fluid, fluid->id[i]);
+        else isphx_particle_copy(fluid, kept++, i);
+    }
+    fluid->count = kept;
+    return before - kept;
+}
+
+ISPHPBD_API int isph_particles_edit(isph_fluid *fluid, bool (*edit)(void *user, isph_particle *particle), void *user) {
+    int i, changed = 0;
+    if (!fluid || !edit || fluid->stepping) return 0;
+    fluid->stepping = true;
+    for (i = 0; i < fluid->count; ++i) {
+        isph_particle particle = isphx_particle_get(fluid, i);
+        if (!edit(user, &particle)) continue;
+        if (!isphx_points_ok(&particle.position.x, 3 * sizeof(float), 1, fluid->dx)) continue;
+        if (!isphx_points_ok(&particle.velocity.x, 3 * sizeof(float), 1, 1.0f)) continue;
+        isphx_set3(fluid->position + 4 * i, particle.position.x, particle.position.y, particle.position.z);
+        isphx_set3(fluid->velocity + 4 * i, particle.velocity.x, particle.velocity.y, particle.velocity.z);
+        fluid->user[i] = particle.user;
+        ++changed;
+    }
+    fluid->stepping = false;
+    return changed;
+}
+
+ISPHPBD_API isph_view isph_particles(const isph_fluid *fluid) {
+    isph_view view;
+    memset(&view, 0, sizeof view);
+    if (!fluid) return view;
+    view.position = fluid->position, view.velocity = fluid->velocity;
+    view.stride_bytes = 4 * sizeof(float);
+    view.pressure = fluid->pressure, view.density = fluid->density;
+    view.id = fluid->id, view.user = fluid->user, view.material = fluid->material;
+    view.count = fluid->count;
+    return view;
+}
+
+ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_vec3 offset) {
+    int i, k;
+    if (!fluid || !isphpbdx_finite3(offset)) return ISPHPBD_BAD_ARGUMENT;
+    if (fluid->stepping) return ISPHPBD_LOCKED;
+    for (k = 0; k < 2; ++k) { /* first look, then do */
+        for (i = 0; i < fluid->count; ++i) {
+            float *p = fluid->position + 4 * i, moved[3];
+            moved[0] = p[0] + offset.x, moved[1] = p[1] + offset.y, moved[2] = p[2] + offset.z;
+            if (k == 0 && !isphx_points_ok(moved, sizeof moved, 1, fluid->dx)) return ISPHPBD_BAD_ARGUMENT;
+            if (k == 1) memcpy(p, moved, sizeof moved);
+        }
+    }
+    for (i = 0; i < fluid->desc.boundary_capacity; ++i) {
+        isphx_pose *pose = &fluid->boundary[i].pose;
+        pose->position = isphpbdx_add(pose->position, offset);
+    }
+    return ISPHPBD_OK;
+}
+
+/* [boundaries] Shapes answer one question: which walls does a point see within a reach? In: point in local coordinates.
+   Out: foot normals and distances. Analytic shapes in a few flops, meshes through a bounding volume tree. */
+typedef struct isphx_foot { isphpbd_vec3 normal; float distance; } isphx_foot;
+
+static isphpbd_vec3 isphx_to_local(const isphx_pose *pose, isphpbd_vec3 p) {
+    return isphpbdx_unrotate(pose->rotation, isphpbdx_sub(p, pose->position));
+}
+static isphpbd_vec3 isphx_to_world(const isphx_pose *pose, isphpbd_vec3 p) {
+    return isphpbdx_add(pose->position, isphpbdx_rotate(pose->rotation, p));
+}
+
+/* Pose after `seconds` of constant velocities; the rotation by the exponential map to second order, normalised. */
+static isphx_pose isphx_pose_advance(isphx_pose pose, isphpbd_vec3 linear, isphpbd_vec3 angular, float seconds) {
+    isphpbd_quat q = pose.rotation;
+    const isphpbd_vec3 half = isphpbdx_scale(angular, 0.5f * seconds);
+    const float w = 1.0f - 0.5f * isphpbdx_dot(half, half);
+    float inverse;
+    pose.position = isphpbdx_madd(pose.position, linear, seconds);
+    pose.rotation.x = w * q.x + half.x * q.w + half.y * q.z - half.z * q.y;
+    pose.rotation.y = w * q.y + half.y * q.w + half.z * q.x - half.x * q.z;
+    pose.rotation.z = w * q.z + half.z * q.w + half.x * q.y - half.y * q.x;
+    pose.rotation.w = w * q.w - half.x * q.x - half.y * q.y - half.z * q.z;
+    q = pose.rotation;
+    inverse = 1.0f / sqrtf(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+    pose.rotation.x *= inverse, pose.rotation.y *= inverse, pose.rotation.z *= inverse, pose.rotation.w *= inverse;
+    return pose;
+}
+
+static isphpbd_vec3 isphx_boundary_velocity(const isphx_boundary *b, const isphx_pose *pose, isphpbd_vec3 at) {
+    return isphpbdx_add(b->desc.linear_velocity, isphpbdx_cross(b->desc.angular_velocity, isphpbdx_sub(at, pose->position)));
+}
+
+/* Round shapes: the distance from a segment of half height hh along y. */
+static int isphx_round_foot(const isph_boundary_desc *d, float hh, isphpbd_vec3 p, float reach, isphx_foot *out) {
+    const isphpbd_vec3 radial = isphpbd_v3(p.x, p.y - isphpbdx_clamp(p.y, -hh, hh), p.z);
+    const float r = isphpbdx_length(radial);
+    out->normal = r > 1e-12f ? isphpbdx_scale(radial, 1.0f / r) : isphpbd_v3(0.0f, 1.0f, 0.0f);
+    out->distance = r - d->radius;
+    if (d->container) {
+        out->distance = -out->distance;
+        out->normal = isphpbdx_scale(out->normal, -1.0f);
+    }
+    return out->distance < reach;
+}
+
+/* Hollow box: each face by itself. */
+static int isphx_room_feet(const isph_boundary_desc *d, isphpbd_vec3 p, float reach, isphx_foot *out) {
+    const float at[3] = {p.x, p.y, p.z}, half[3] = {d->half_extents.x, d->half_extents.y, d->half_extents.z};
+    int k, side, n = 0;
+    for (k = 0; k < 3; ++k) {
+        for (side = -1; side <= 1; side += 2) {
+            const float distance = half[k] - (float)side * at[k];
+            if (distance >= reach) continue;
+            out[n].normal = isphpbd_v3(k == 0 ? (float)-side : 0.0f, k == 1 ? (float)-side : 0.0f, k == 2 ? (float)-side : 0.0f);
+            out[n++].distance = distance;
+        }
+    }
+    return n;
+}
+
+/* Solid box: nearest point of its surface, or the nearest face from inside. */
+static int isphx_block_foot(const isph_boundary_desc *d, isphpbd_vec3 p, float reach, isphx_foot *out) {
+    const isphpbd_vec3 h = d->half_extents;
+    const isphpbd_vec3 near = isphpbd_v3(isphpbdx_clamp(p.x, -h.x, h.x), isphpbdx_clamp(p.y, -h.y, h.y), isphpbdx_clamp(p.z, -h.z, h.z));
+    const isphpbd_vec3 away = isphpbdx_sub(p, near);
+    const float r = isphpbdx_length(away);
+    const float in[3] = {h.x - isphpbdx_abs(p.x), h.y - isphpbdx_abs(p.y), h.z - isphpbdx_abs(p.z)};
+    int k = 0;
+    if (r > 1e-12f) {
+        out->normal = isphpbdx_scale(away, 1.0f / r);
+        out->distance = r;
+        return r < reach;
+    }
+    if (in[1] < in[k]) k = 1;
+    if (in[2] < in[k]) k = 2;
+    out->normal = isphpbd_v3(k == 0 ? (p.x < 0.0f ? -1.0f : 1.0f) : 0.0f, k == 1 ? (p.y < 0.0f ? -1.0f : 1.0f) : 0.0f,
+                             k == 2 ? (p.z < 0.0f ? -1.0f : 1.0f) : 0.0f);
+    out->distance = -in[k];
+    return 1;
+}
+
+/* Nearest point of a triangle. *feature: 0 inside, 1..3 edge (corner,1) (1,2) (2,corner), 4..6 vertex. */
+static isphpbd_vec3 isphx_triangle_nearest(const isphx_triangle *t, isphpbd_vec3 p, int *feature) {
+    const isphpbd_vec3 ap = isphpbdx_sub(p, t->corner);
+    const float d1 = isphpbdx_dot(t->edge1, ap), d2 = isphpbdx_dot(t->edge2, ap);
+    const isphpbd_vec3 bp = isphpbdx_sub(ap, t->edge1), cp = isphpbdx_sub(ap, t->edge2);
+    const float d3 = isphpbdx_dot(t->edge1, bp), d4 = isphpbdx_dot(t->edge2, bp);
+    const float d5 = isphpbdx_dot(t->edge1, cp), d6 = isphpbdx_dot(t->edge2, cp);
+    const float va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
+    float u, v;
+    if (d1 <= 0.0f && d2 <= 0.0f) u = 0.0f, v = 0.0f, *feature = 4;
+    else if (d3 >= 0.0f && d4 <= d3) u = 1.0f, v = 0.0f, *feature = 5;
+    else if (vc <= 0.0f && d1 >= 0.0f && d3 <= 0.0f) u = d1 / (d1 - d3), v = 0.0f, *feature = 1;
+    else if (d6 >= 0.0f && d5 <= d6) u = 0.0f, v = 1.0f, *feature = 6;
+    else if (vb <= 0.0f && d2 >= 0.0f && d6 <= 0.0f) u = 0.0f, v = d2 / (d2 - d6), *feature = 3;
+    else if (va <= 0.0f && d4 - d3 >= 0.0f && d5 - d6 >= 0.0f) {
+        v = (d4 - d3) / ((d4 - d3) + (d5 - d6)), u = 1.0f - v, *feature = 2;
+    } else {
+        const float scale = 1.0f / (va + vb + vc);
+        u = vb * scale, v = vc * scale, *feature = 0;
+    }
+    return isphpbdx_madd(isphpbdx_madd(t->corner, t->edge1, u), t->edge2, v);
+}
+
+/* Is the nearest point on a rim, an edge with nothing behind it? There a shell holds nobody. */
+static bool isphx_on_rim(const isphx_triangle *t, int feature) {
+    static const uint32_t edges[7] = {0, 1, 2, 4, 5, 3, 6}; /* edges that meet in the feature */
+    return (t->open_edges & edges[feature]) != 0;
+}
+
+/* Keeps the nearest of feet that look the same way; the farthest goes when there are too many. */
+static int isphx_foot_merge(isphx_foot *feet, int n, isphx_foot foot) {
+    int k, farthest = 0;
+    for (k = 0; k < n; ++k) {
+        if (isphpbdx_dot(feet[k].normal, foot.normal) > 0.8f) {
+            if (foot.distance < feet[k].distance) feet[k] = foot;
+            return n;
+        }
+        if (feet[k].distance > feet[farthest].distance) farthest = k;
+    }
+    if (n < ISPHX_WALLS) feet[n++] = foot;
+    else if (foot.distance < feet[farthest].distance) feet[farthest] = foot;
+    return n;
+}
+
+typedef struct isphx_mesh_search { isphpbd_vec3 p; float reach; isphx_foot feet[ISPHX_WALLS]; int count; float nearest, cosine; bool inside; } isphx_mesh_search;
+
+static void isphx_mesh_visit(isphx_mesh_search *s, const isphx_triangle *t, bool solid) {
+    int feature;
+    const isphpbd_vec3 away = isphpbdx_sub(s->p, isphx_triangle_nearest(t, s->p, &feature));
+    const float r = isphpbdx_length(away), side = isphpbdx_dot(away, t->normal);
+    isphx_foot foot;
+    if (r >= s->reach || (isphx_on_rim(t, feature) && isphpbdx_abs(side) < 0.999f * r)) return;
+    foot.distance = r;
+    foot.normal = r > 1e-6f * s->reach ? isphpbdx_scale(away, 1.0f / r) : t->normal;
+    /* which side of a closed mesh: by the nearest face, and among equals by the one that faces the point most */
+    if (solid && (r < s->nearest * 0.9999f || (r < s->nearest * 1.0001f && isphpbdx_abs(side) > s->cosine * r))) {
+        s->nearest = isphpbdx_min(r, s->nearest);
+        s->cosine = r > 0.0f ? isphpbdx_abs(side) / r : 1.0f;
+        s->inside = side < 0.0f;
+    }
+    s->count = isphx_foot_merge(s->feet, s->count, foot);
+}
+
+static float isphx_box_distance2(const isphx_node *node, const float p[3]) {
+    float sum = 0.0f;
+    int k;
+    for (k = 0; k < 3; ++k) {
+        const float d = isphpbdx_max(isphpbdx_max(node->lo[k] - p[k], p[k] - node->hi[k]), 0.0f);
+        sum += d * d;
+    }
+    return sum;
+}
+
+/* From inside a closed mesh only the way out counts: the nearest face, turned round. */
+static int isphx_mesh_result(isphx_mesh_search *s, isphx_foot *out) {
+    int k;
+    if (s->inside) {
+        int nearest = 0;
+        for (k = 1; k < s->count; ++k) if (s->feet[k].distance < s->feet[nearest].distance) nearest = k;
+        out[0].normal = isphpbdx_scale(s->feet[nearest].normal, -1.0f);
+        out[0].distance = -s->feet[nearest].distance;
+        return 1;
+    }
+    for (k = 0; k < s->count; ++k) out[k] = s->feet[k];
+    return s->count;
+}
+
+/* Visits the triangles within reach. `shrink`: only the nearest one matters, so the reach follows it. */
+static void isphx_mesh_walk(const isph_fluid *f, const isphx_boundary *b, isphx_mesh_search *s, bool shrink) {
+    const float at[3] = {s->p.x, s->p.y, s->p.z};
+    int stack[64], top = 0, k;
+    stack[top++] = b->node_first;
+    while (top > 0) {
+        const int index = stack[--top];
+        const isphx_node *node = f->node + index;
+        if (isphx_box_distance2(node, at) >= s->reach * s->reach) continue;
+        for (k = 0; k < node->count; ++k) isphx_mesh_visit(s, f->triangle + node->first + k, b->desc.mesh_solid);
+        if (shrink) s->reach = s->nearest * 1.001f;
+        if (node->count == 0) stack[top++] = node->first, stack[top++] = index + 1;
+    }
+}
+
+static int isphx_mesh_feet(const isph_fluid *f, const isphx_boundary *b, isphpbd_vec3 p, float reach, isphx_foot *out) {
+    isphx_mesh_search s;
+    memset(&s, 0, sizeof s);
+    s.p = p, s.reach = reach, s.nearest = reach;
+    isphx_mesh_walk(f, b, &s, false);
+    if (s.count == 0 && b->desc.mesh_solid) { /* far from the skin: outside, or deep inside and to be pushed out? */
+        s.reach = s.nearest = isphpbdx_length(isphpbd_v3(b->hi[0] - b->lo[0], b->hi[1] - b->lo[1], b->hi[2] - b->lo[2]));
+        isphx_mesh_walk(f, b, &s, true);
+        if (!s.inside) return 0;
+    }
+    return isphx_mesh_result(&s, out);
+}
+
+/* Walls of a boundary that a point (world) sees within reach, at a pose: normals in world axes. */
+static int isphx_boundary_feet(const isph_fluid *f, const isphx_boundary *b, const isphx_pose *pose, isphpbd_vec3 point,
+                               float reach, isphx_foot *out) {
+    const isphpbd_vec3 p = isphx_to_local(pose, point);
+    int n = 0, k;
+    switch (b->desc.shape) {
+        case ISPH_SHAPE_PLANE:
+            out->normal = isphpbd_v3(0.0f, 1.0f, 0.0f);
+            out->distance = p.y;
+            n = p.y < reach;
+            break;
+        case ISPH_SHAPE_BOX:
+            n = b->desc.container ? isphx_room_feet(&b->desc, p, reach, out) : isphx_block_foot(&b->desc, p, reach, out);
+            break;
+        case ISPH_SHAPE_SPHERE: n = isphx_round_foot(&b->desc, 0.0f, p, reach, out); break;
+        case ISPH_SHAPE_CAPSULE: n = isphx_round_foot(&b->desc, b->desc.half_height, p, reach, out); break;
+        case ISPH_SHAPE_MESH: n = isphx_mesh_feet(f, b, p, reach, out); break;
+    }
+    for (k = 0; k < n; ++k) out[k].normal = isphpbdx_rotate(pose->rotation, out[k].normal);
+    return n;
+}
+
+/* Does the way from -> to (local) cross a triangle? A little past its edges counts, so that seams are closed. */
+static bool isphx_triangle_crossed(const isphx_triangle *t, isphpbd_vec3 from, isphpbd_vec3 to) {
+    const double margin = 1e-3;
+    const isphpbd_vec3 way = isphpbdx_sub(to, from), start = isphpbdx_sub(from, t->corner);
+    const double before = (double)isphpbdx_dot(t->normal, start), along = (double)isphpbdx_dot(t->normal, way);
+    double s, d00, d01, d11, d20, d21, scale, u, v;
+    isphpbd_vec3 hit;
+    if ((before > 0.0) == (before + along > 0.0) || along == 0.0) return false;
+    s = -before / along;
+    hit = isphpbdx_madd(start, way, (float)s);
+    d00 = (double)isphpbdx_dot(t->edge1, t->edge1), d01 = (double)isphpbdx_dot(t->edge1, t->edge2);
+    d11 = (double)isphpbdx_dot(t->edge2, t->edge2);
+    d20 = (double)isphpbdx_dot(hit, t->edge1), d21 = (double)isphpbdx_dot(hit, t->edge2);
+    scale = 1.0 / (d00 * d11 - d01 * d01);
+    u = (d11 * d20 - d01 * d21) * scale, v = (d00 * d21 - d01 * d20) * scale;
+    return u > -margin && v > -margin && u + v < 1.0 + margin;
+}
+
+static bool isphx_segment_meets(const isphx_node *node, isphpbd_vec3 a, isphpbd_vec3 b) {
+    const float from[3] = {a.x, a.y, a.z}, to[3] = {b.x, b.y, b.z};
+    int k;
+    for (k = 0; k < 3; ++k) {
+        if (isphpbdx_max(from[k], to[k]) < node->lo[k] || isphpbdx_min(from[k], to[k]) > node->hi[k]) return false;
+    }
+    return true;
+}
+
+/* Does a particle that was at `from` (world, pose) and is at `to` (world, end pose) pass through the mesh? In the frame of
+   the mesh the triangles stand still, so the test is exact for a moving mesh too. */
+static bool isphx_mesh_crossed(const isph_fluid *f, const isphx_boundary *b, isphpbd_vec3 from, isphpbd_vec3 to) {
+    const isphpbd_vec3 a = isphx_to_local(&b->pose, from), c = isphx_to_local(&b->end, to);
+    int stack[64], top = 0, k;
+    stack[top++] = b->node_first;
+    while (top > 0) {
+        const int index = stack[--top];
+        const isphx_node *node = f->node + index;
+        if (!isphx_segment_meets(node, a, c)) continue;
+        for (k = 0; k < node->count; ++k) {
+            if (isphx_triangle_crossed(f->triangle + node->first + k, a, c)) return true;
+        }
+        if (node->count == 0) stack[top++] = node->first, stack[top++] = index + 1;
+    }
+    return false;
+}
+
+/* ---- making a mesh ---- */
+static float isphx_axis(isphpbd_vec3 v, int k) { return k == 0 ? v.x : k == 1 ? v.y : v.z; }
+
+static isphpbd_vec3 isphx_triangle_corner(const isphx_triangle *t, int k) {
+    return k == 0 ? t->corner : isphpbdx_add(t->corner, k == 1 ? t->edge1 : t->edge2);
+}
+
+static void isphx_node_bounds(isphx_node *node, const isphx_triangle *t, int count) {
+    int i, c, k;
+    for (k = 0; k < 3; ++k) node->lo[k] = node->hi[k] = isphx_axis(t->corner, k);
+    for (i = 0; i < count; ++i) for (c = 0; c < 3; ++c) for (k = 0; k < 3; ++k) {
+        const float v = isphx_axis(isphx_triangle_corner(t + i, c), k);
+        node->lo[k] = isphpbdx_min(node->lo[k], v), node->hi[k] = isphpbdx_max(node->hi[k], v);
+    }
+}
+
+static float isphx_centre(const isphx_triangle *t, int k) {
+    return 3.0f * isphx_axis(t->corner, k) + isphx_axis(t->edge1, k) + isphx_axis(t->edge2, k);
+}
+
+/* Sorts triangles by centre along an axis: heap sort, no recursion, no memory. Equal centres keep no order, but the same
+   one every time. */
+static void isphx_triangles_sort(isphx_triangle *t, int n, int axis) {
+    int start = n / 2, end = n;
+    while (end > 1) {
+        int root;
+        isphx_triangle swap;
+        if (start > 0) --start;
+        else swap = t[--end], t[end] = t[0], t[0] = swap;
+        for (root = start; 2 * root + 1 < end;) {
+            int child = 2 * root + 1;
+            if (child + 1 < end && isphx_centre(t + child, axis) < isphx_centre(t + child + 1, axis)) ++child;
+            if (!(isphx_centre(t + root, axis) < isphx_centre(t + child, axis))) break;
+            swap = t[root], t[root] = t[child], t[child] = swap;
+            root = child;
+        }
+    }
+}
+
+#define ISPHX_LEAF 4
+/* Median split tree in depth-first order; the number of nodes is at most 2 n. Recursion depth is log2 n. */
+static void isphx_tree_build(isph_fluid *f, int first, int count) {
+    const int index = f->node_count++;
+    isphx_node *node = f->node + index;
+    int axis = 0, k;
+    isphx_node_bounds(node, f->triangle + first, count);
+    node->first = first, node->count = count;
+    if (count <= ISPHX_LEAF) return;
+    for (k = 1; k < 3; ++k) if (node->hi[k] - node->lo[k] > node->hi[axis] - node->lo[axis]) axis = k;
+    isphx_triangles_sort(f->triangle + first, count, axis);
+    node->count = 0;
+    isphx_tree_build(f, first, count / 2);
+    node->first = f->node_count;
+    isphx_tree_build(f, first + count / 2, count - count / 2);
+}
+
+static bool isphx_same_point(isphpbd_vec3 a, isphpbd_vec3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+
+static bool isphx_has_edge(const isphx_triangle *t, isphpbd_vec3 a, isphpbd_vec3 b) {
+    int k, found = 0;
+    for (k = 0; k < 3; ++k) {
+        const isphpbd_vec3 c = isphx_triangle_corner(t, k);
+        found += isphx_same_point(c, a) || isphx_same_point(c, b);
+    }
+    return found >= 2;
+}
+
+/* Another triangle with the same edge? Through the tree: those that touch both ends. */
+static bool isphx_edge_shared(const isph_fluid *f, const isphx_boundary *b, const isphx_triangle *self, isphpbd_vec3 a, isphpbd_vec3 c) {
+    int stack[64], top = 0, k;
+    stack[top++] = b->node_first;
+    while (top > 0) {
+        const int index = stack[--top];
+        const isphx_node *node = f->node + index;
+        if (!isphx_segment_meets(node, a, a)) continue;
+        for (k = 0; k < node->count; ++k) {
+            const isphx_triangle *t = f->triangle + node->first + k;
+            if (t != self && isphx_has_edge(t, a, c)) return true;
+        }
+        if (node->count == 0) stack[top++] = node->first, stack[top++] = index + 1;
+    }
+    return false;
+}
+
+static void isphx_mesh_mark_rims(isph_fluid *f, isphx_boundary *b) {
+    int i, k;
+    for (i = 0; i < b->triangle_count; ++i) {
+        isphx_triangle *t = f->triangle + b->triangle_first + i;
+        t->open_edges = 0;
+        for (k = 0; k < 3; ++k) {
+            const isphpbd_vec3 a = isphx_triangle_corner(t, k), c = isphx_triangle_corner(t, (k + 1) % 3);
+            if (!isphx_edge_shared(f, b, t, a, c)) t->open_edges |= 1u << k;
+        }
+    }
+}
+
+static isphpbd_vec3 isphx_mesh_vertex(const isph_mesh *mesh, uint32_t index) {
+    const float *p = isphx_at(mesh->positions, mesh->stride_bytes, (int)index);
+    return isphpbd_v3(p[0], p[1], p[2]);
+}
+
+static isphpbd_result isphx_mesh_check(const isph_mesh *mesh, float dx) {
+    int i;
+    if (!mesh->positions || !mesh->indices || mesh->stride_bytes < 3 * sizeof(float) || mesh->vertex_count < 3) return ISPHPBD_BAD_MESH;
+    if (mesh->index_count < 3 || mesh->index_count % 3 != 0) return ISPHPBD_BAD_MESH;
+    for (i = 0; i < mesh->index_count; ++i) if (mesh->indices[i] >= (uint32_t)mesh->vertex_count) return ISPHPBD_BAD_MESH;
+    return isphx_points_ok(mesh->positions, mesh->stride_bytes, mesh->vertex_count, dx) ? ISPHPBD_OK : ISPHPBD_BAD_MESH;
+}
+
+/* Copies the triangles with an area; false when none has. */
+static bool isphx_mesh_copy(isph_fluid *f, isphx_boundary *b, const isph_mesh *mesh) {
+    int i;
+    b->triangle_first = f->triangle_count, b->triangle_count = 0;
+    for (i = 0; i + 2 < mesh->index_count; i += 3) {
+        isphx_triangle *t = f->triangle + b->triangle_first + b->triangle_count;
+        isphpbd_vec3 cross;
+        float area2;
+        t->corner = isphx_mesh_vertex(mesh, mesh->indices[i]);
+        t->edge1 = isphpbdx_sub(isphx_mesh_vertex(mesh, mesh->indices[i + 1]), t->corner);
+        t->edge2 = isphpbdx_sub(isphx_mesh_vertex(mesh, mesh->indices[i + 2]), t->corner);
+        cross = isphpbdx_cross(t->edge1, t->edge2);
+        area2 = isphpbdx_length(cross);
+        if (!(area2 > 1e-6f * (isphpbdx_dot(t->edge1, t->edge1) + isphpbdx_dot(t->edge2, t->edge2)))) continue;
+        t->normal = isphpbdx_scale(cross, 1.0f / area2);
+        b->triangle_count++;
+    }
+    return b->triangle_count > 0;
+}
+
+static isphpbd_result isphx_mesh_build(isph_fluid *f, isphx_boundary *b, const isph_mesh *mesh) {
+    const isphpbd_result result = isphx_mesh_check(mesh, f->dx);
+    if (result != ISPHPBD_OK) return result;
+    if (mesh->index_count / 3 > f->desc.triangle_capacity - f->triangle_count) return ISPHPBD_CAPACITY;
+    if (!isphx_mesh_copy(f, b, mesh)) return ISPHPBD_BAD_MESH;
+    b->node_first = f->node_count;
+    isphx_tree_build(f, b->triangle_first, b->triangle_count);
+    b->node_count = f->node_count - b->node_first;
+    isphx_mesh_mark_rims(f, b);
+    f->triangle_count += b->triangle_count;
+    b->mesh_hash = isphpbdx_hash_words(UINT64_C(0x6d657368), f->triangle + b->triangle_first,
+                                       (size_t)b->triangle_count * sizeof(isphx_triangle) / 4);
+    return ISPHPBD_OK;
+}
+
+/* Closes the gap that a removed mesh leaves in the shared arrays. */
+static void isphx_mesh_release(isph_fluid *f, const isphx_boundary *gone) {
+    const int triangles = gone->triangle_count, nodes = gone->node_count;
+    const int triangle_end = gone->triangle_first + triangles, node_end = gone->node_first + nodes;
+    int i;
+    memmove(f->triangle + gone->triangle_first, f->triangle + triangle_end, (size_t)(f->triangle_count - triangle_end) * sizeof(isphx_triangle));
+    memmove(f->node + gone->node_first, f->node + node_end, (size_t)(f->node_count - node_end) * sizeof(isphx_node));
+    f->triangle_count -= triangles, f->node_count -= nodes;
+    for (i = gone->node_first; i < f->node_count; ++i) f->node[i].first -= f->node[i].count > 0 ? triangles : nodes;
+    for (i = 0; i < f->desc.boundary_capacity; ++i) {
+        isphx_boundary *b = f->boundary + i;
+        if (!b->alive || b->triangle_count == 0 || b->triangle_first < triangle_end) continue;
+        b->triangle_first -= triangles, b->node_first -= nodes;
+    }
+}
+
+/* ---- public ---- */
+ISPHPBD_API isph_boundary_desc isph_boundary_desc_default(void) {
+    isph_boundary_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.shape = ISPH_SHAPE_PLANE;
+    desc.half_extents = isphpbd_v3(0.5f, 0.5f, 0.5f);
+    desc.radius = desc.half_height = 0.5f;
+    desc.rotation.w = 1.0f;
+    desc.viscous_grip = 1.0f;
+    desc.cookie = ISPHX_COOKIE_BOUNDARY;
+    return desc;
+}
+
+static bool isphx_motion_ok(isphpbd_vec3 p, isphpbd_quat q, isphpbd_vec3 v, isphpbd_vec3 w) {
+    const float norm2 = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
+    return isphpbdx_finite3(p) && isphpbdx_finite3(v) && isphpbdx_finite3(w) && norm2 > 0.98f && norm2 < 1.02f &&
+           isphpbdx_length(p) < 1e7f && isphpbdx_length(v) < 1e5f && isphpbdx_length(w) < 1e5f;
+}
+
+static bool isphx_boundary_desc_ok(const isph_boundary_desc *d) {
+    const float huge = 1e6f;
+    if (!d || d->cookie != ISPHX_COOKIE_BOUNDARY || d->shape < ISPH_SHAPE_PLANE || d->shape > ISPH_SHAPE_MESH) return false;
+    if (!isphx_in(d->friction, 0.0f, 1.0f) || !isphx_in(d->viscous_grip, 0.0f, 1.0f)) return false;
+    if (!isphx_motion_ok(d->position, d->rotation, d->linear_velocity, d->angular_velocity)) return false;
+    if (d->shape == ISPH_SHAPE_BOX && (!isphx_in(d->half_extents.x, 1e-6f, huge) || !isphx_in(d->half_extents.y, 1e-6f, huge) ||
+                                       !isphx_in(d->half_extents.z, 1e-6f, huge))) return false;
+    if ((d->shape == ISPH_SHAPE_SPHERE || d->shape == ISPH_SHAPE_CAPSULE) && !isphx_in(d->radius, 1e-6f, huge)) return false;
+    return d->shape != ISPH_SHAPE_CAPSULE || isphx_in(d->half_height, 0.0f, huge);
+}
+
+static void isphx_boundary_bounds(const isph_fluid *f, isphx_boundary *b) {
+    const isph_boundary_desc *d = &b->desc;
+    const float r = d->radius, tall = r + (d->shape == ISPH_SHAPE_CAPSULE ? d->half_height : 0.0f);
+    const isphpbd_vec3 h = d->shape == ISPH_SHAPE_BOX ? d->half_extents : isphpbd_v3(r, tall, r);
+    const bool unbounded = d->shape == ISPH_SHAPE_PLANE || d->container;
+    int k;
+    for (k = 0; k < 3; ++k) b->hi[k] = unbounded ? 1e30f : isphx_axis(h, k), b->lo[k] = -b->hi[k];
+    if (d->shape != ISPH_SHAPE_MESH) return;
+    memcpy(b->lo, f->node[b->node_first].lo, sizeof b->lo);
+    memcpy(b->hi, f->node[b->node_first].hi, sizeof b->hi);
+}
+
+ISPHPBD_API isph_boundary isph_boundary_create(isph_fluid *fluid, const isph_boundary_desc *desc, isphpbd_result *why) {
+    isph_boundary handle = {0};
+    isphx_boundary *b;
+    isphpbd_result result = ISPHPBD_OK;
+    uint32_t generation;
+    int slot = 0;
+    isphx_why(why, ISPHPBD_BAD_ARGUMENT);
+    if (!fluid) return handle;
+    isphx_why(why, ISPHPBD_LOCKED);
+    if (fluid->stepping) return handle;
+    isphx_why(why, ISPHPBD_BAD_DESC);
+    if (!isphx_boundary_desc_ok(desc)) return handle;
+    while (slot < fluid->desc.boundary_capacity && fluid->boundary[slot].alive) ++slot;
+    isphx_why(why, ISPHPBD_CAPACITY);
+    if (slot == fluid->desc.boundary_capacity) return handle;
+    b = fluid->boundary + slot;
+    generation = (b->generation % 0xffffu) + 1u;
+    memset(b, 0, sizeof *b);
+    b->generation = generation;
+    b->desc = *desc;
+    memset(&b->desc.mesh, 0, sizeof b->desc.mesh);
+    b->pose.position = desc->position, b->pose.rotation = desc->rotation;
+    b->end = b->pose;
+    if (desc->shape == ISPH_SHAPE_MESH) result = isphx_mesh_build(fluid, b, &desc->mesh);
+    isphx_why(why, result);
+    if (result != ISPHPBD_OK) return handle;
+    isphx_boundary_bounds(fluid, b);
+    b->alive = true;
+    fluid->boundary_count++;
+    handle.id = (generation << 16) | ((uint32_t)slot + 1u);
+    return handle;
+}
+
+static int isphx_boundary_slot(const isph_fluid *f, isph_boundary handle) {
+    const int slot = (int)(handle.id & 0xffffu) - 1;
+    if (!f || slot < 0 || slot >= f->desc.boundary_capacity) return -1;
+    return f->boundary[slot].alive && f->boundary[slot].generation == handle.id >> 16 ? slot : -1;
+}
+
+ISPHPBD_API isphpbd_result isph_boundary_destroy(isph_fluid *fluid, isph_boundary boundary) {
+    const int slot = isphx_boundary_slot(fluid, boundary);
+    if (slot < 0) return ISPHPBD_BAD_HANDLE;
+    if (fluid->stepping) return ISPHPBD_LOCKED;
+    fluid->boundary[slot].alive = false;
+    if (fluid->boundary[slot].triangle_count > 0) isphx_mesh_release(fluid, fluid->boundary + slot);
+    fluid->boundary_count--;
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API isphpbd_result isph_boundary_set_motion(isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 position,
+                                                    isphpbd_quat rotation, isphpbd_vec3 linear_velocity,
+                                                    isphpbd_vec3 angular_velocity) {
+    const int slot = isphx_boundary_slot(fluid, boundary);
+    isphx_boundary *b;
+    if (slot < 0) return ISPHPBD_BAD_HANDLE;
+    if (fluid->stepping) return ISPHPBD_LOCKED;
+    if (!isphx_motion_ok(position, rotation, linear_velocity, angular_velocity)) return ISPHPBD_BAD_ARGUMENT;
+    b = fluid->boundary + slot;
+    b->pose.position = position, b->pose.rotation = rotation;
+    b->desc.linear_velocity = linear_velocity, b->desc.angular_velocity = angular_velocity;
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API isphpbd_result isph_boundary_pose(const isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *position,
+                                              isphpbd_quat *rotation) {
+    const int slot = isphx_boundary_slot(fluid, boundary);
+    if (slot < 0) return ISPHPBD_BAD_HANDLE;
+    if (position) *position = fluid->boundary[slot].pose.position;
+    if (rotation) *rotation = fluid->boundary[slot].pose.rotation;
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API isphpbd_result isph_boundary_take_impulse(isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *linear,
+                                                      isphpbd_vec3 *angular) {
+    const int slot = isphx_boundary_slot(fluid, boundary);
+    isphx_boundary *b;
+    if (slot < 0) return ISPHPBD_BAD_HANDLE;
+    if (fluid->stepping) return ISPHPBD_LOCKED;
+    b = fluid->boundary + slot;
+    if (linear) *linear = isphpbd_v3((float)b->linear[0], (float)b->linear[1], (float)b->linear[2]);
+    if (angular) *angular = isphpbd_v3((float)b->angular[0], (float)b->angular[1], (float)b->angular[2]);
+    memset(b->linear, 0, sizeof b->linear);
+    memset(b->angular, 0, sizeof b->angular);
+    return ISPHPBD_OK;
+}
+
+/* [walls] Which walls does every particle see, and which share of its kernel do they fill? In: sorted positions, boundary
+   poses, the coupler. Out: entries per particle, G, the shares and moments. A wall is a half-space; shares of several are
+   joined as if independent (exact for a separable kernel and square corners): overlap o l1 l2 with o = 1 + n1.n2 <= 1. */
+static isphpbd_vec3 isphx_vec(const float *p) { return isphpbd_v3(p[0], p[1], p[2]); }
+
+static bool isphx_boundary_near(const isphx_boundary *b, isphpbd_vec3 point, float reach) {
+    const isphpbd_vec3 p = isphx_to_local(&b->pose, point);
+    return p.x > b->lo[0] - reach && p.x < b->hi[0] + reach && p.y > b->lo[1] - reach && p.y < b->hi[1] + reach &&
+           p.z > b->lo[2] - reach && p.z < b->hi[2] + reach;
+}
+
+/* The farthest goes when there are too many. */
+static int isphx_entry_push(isphx_entry *list, int n, const isphx_entry *entry, uint32_t *flags) {
+    int k, farthest = 0;
+    if (n < ISPHX_WALLS) {
+        list[n] = *entry;
+        return n + 1;
+    }
+    *flags |= ISPH_STEP_WALLS_CAPPED;
+    for (k = 1; k < n; ++k) if (list[k].distance > list[farthest].distance) farthest = k;
+    if (entry->distance < list[farthest].distance) list[farthest] = *entry;
+    return n;
+}
+
+static int isphx_own_walls(const isph_fluid *f, isphpbd_vec3 p, isphx_entry *list, uint32_t *flags) {
+    int a, k, n = 0;
+    for (a = 0; a < f->active_count; ++a) {
+        const isphx_boundary *boundary = f->boundary + f->active[a];
+        isphx_foot feet[ISPHX_WALLS];
+        int count;
+        if (!isphx_boundary_near(boundary, p, f->reach)) continue;
+        count = isphx_boundary_feet(f, boundary, &boundary->pose, p, f->reach, feet);
+        for (k = 0; k < count; ++k) {
+            isphx_entry entry;
+            memset(&entry, 0, sizeof entry);
+            entry.normal = feet[k].normal;
+            entry.distance = feet[k].distance;
+            entry.velocity = isphx_boundary_velocity(boundary, &boundary->pose, isphpbdx_madd(p, entry.normal, -entry.distance));
+            entry.friction = boundary->desc.friction;
+            entry.grip = boundary->desc.viscous_grip;
+            entry.boundary = f->active[a];
+            n = isphx_entry_push(list, n, &entry, flags);
+        }
+    }
+    return n;
+}
+
+static int isphx_coupler_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx_entry *list, int n, uint32_t *flags) {
+    isph_wall walls[ISPHX_WALLS];
+    int count, k;
+    if (!f->coupler.walls) return n;
+    count = isphpbdx_mini(f->coupler.walls(f->coupler.user, i, p, f->reach, walls, ISPHX_WALLS), ISPHX_WALLS);
+    for (k = 0; k < count; ++k) {
+        isphx_entry entry;
+        entry.normal = walls[k].normal, entry.distance = walls[k].distance, entry.velocity = walls[k].velocity;
+        entry.gradient = 0.0f;
+        entry.grip = walls[k].viscous_grip, entry.friction = walls[k].friction;
+        entry.inverse_mass = walls[k].inverse_mass;
+        entry.boundary = -1, entry.tag = walls[k].tag;
+        if (!isphpbdx_finite3(entry.normal) || !isphpbdx_finite3(entry.velocity) || !isphpbdx_finite(entry.distance)) continue;
+        n = isphx_entry_push(list, n, &entry, flags);
+    }
+    return n;
+}
+
+/* Joins the shares of n walls and leaves the sums with the particle. */
+static void isphx_walls_join(isph_fluid *f, int i, isphx_entry *list, int n) {
+    float lam = 0.0f, weight = 0.0f, m[3] = {0.0f, 0.0f, 0.0f};
+    float *wall = f->wall + 4 * i, *moment = f->moment + 4 * i;
+    isphx_wall_row row[ISPHX_WALLS];
+    int k, j, a;
+    for (k = 0; k < n; ++k) row[k] = isphx_wall_shares(&f->tables, list[k].distance / f->reach);
+    isphx_set3(wall, 0.0f, 0.0f, 0.0f);
+    for (k = 0; k < n; ++k) {
+        const float nk[3] = {list[k].normal.x, list[k].normal.y, list[k].normal.z};
+        float left = 1.0f, left_weight = 1.0f, left_moment[3] = {1.0f, 1.0f, 1.0f}, others = 1.0f;
+        for (j = 0; j < n; ++j) {
+            const float overlap = isphpbdx_clamp(1.0f + isphpbdx_dot(list[k].normal, list[j].normal), 0.0f, 1.0f);
+            if (j == k) continue;
+            others *= 1.0f - overlap * row[j].share;
+            if (j > k) continue;
+            left *= 1.0f - overlap * row[j].share;
+            left_weight *= 1.0f - overlap * row[j].weight;
+            for (a = 0; a < 3; ++a) left_moment[a] *= 1.0f - overlap * row[j].share;
+        }
+        lam += left * row[k].share;
+        weight += left_weight * row[k].weight;
+        for (a = 0; a < 3; ++a) {
+            const float c2 = nk[a] * nk[a];
+            m[a] += left_moment[a] * (c2 * row[k].moment + (1.0f - c2) * row[k].share);
+        }
+        list[k].gradient = others * row[k].gradient / f->dx;
+        list[k].grip *= others * row[k].grip;
+        for (a = 0; a < 3; ++a) wall[a] -= list[k].gradient * nk[a];
+        wall[3] -= list[k].gradient * isphpbdx_dot(list[k].velocity, list[k].normal);
+    }
+    isphx_set3(moment, m[0], m[1], m[2]);
+    moment[3] = lam;
+    f->wall_weight[i] = weight * f->tables.full_weight;
+}
+
+static void isphx_walls_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int begin = block * ISPHX_BLOCK, end = isphpbdx_mini(begin + ISPHX_BLOCK, f->count);
+    int used = block * ISPHX_WALLS_PER_BLOCK, i;
+    uint32_t flags = 0;
+    for (i = begin; i < end; ++i) {
+        const isphpbd_vec3 p = isphx_vec(f->position + 4 * i);
+        isphx_entry list[ISPHX_WALLS];
+        int n = isphx_own_walls(f, p, list, &flags);
+        n = isphx_coupler_walls(f, i, p, list, n, &flags);
+        if (used + n > (block + 1) * ISPHX_WALLS_PER_BLOCK) n = 0, flags |= ISPH_STEP_WALLS_CAPPED;
+        isphx_walls_join(f, i, list, n);
+        f->entry_first[i] = used;
+        f->entry_count[i] = (uint8_t)n;
+        memcpy(f->entry + used, list, (size_t)n * sizeof(isphx_entry));
+        used += n;
+    }
+    f->block_flags[block] |= flags;
+}
+
+/* [rows] Search and assembly in one pass, eight particles at a time; no neighbour list reaches memory. In: sorted
+   positions, wall shares. Out: matrix, density, S, divisors, deficit, air, diagonal. */
+typedef struct isphx_chunk_work {
+    int list[ISPHX_LANES][ISPHX_LIST + 4];
+    int found[ISPHX_LANES];
+    int columns[ISPHX_LIST * ISPHX_LANES];
+    float sums[8][ISPHX_LANES]; /* density, weight, S x y z, B x y z */
+    float scaled[ISPHX_LANES];  /* sum w s_b, with several materials */
+} isphx_chunk_work;
+
+/* Lists the neighbours of the eight rows of a chunk; particles in the same cell share the runs. */
+static void isphx_chunk_search(const isph_fluid *f, int chunk, isphx_chunk_work *work) {
+    const isphx_cells *cells = &f->cells;
+    isphx_run runs[ISPHX_MAX_RUNS];
+    int lane, cell = -1, run_count = 0, r, k;
+    for (lane = 0; lane < ISPHX_LANES; ++lane) {
+        const int row = chunk * ISPHX_LANES + lane;
+        int *list = work->list[lane], n = 0;
+        float p[3];
+        work->found[lane] = 0;
+        if (row >= f->count) continue;
+        if (cells->crowded && isphx_cell_points(cells, cells->cell[row]) > cells->crowd_limit) continue;
+        if (cells->cell[row] != cell) {
+            int c[3];
+            cell = cells->cell[row];
+            isphx_cell_unpack(cells, cell, c);
+            run_count = isphx_cells_runs(cells, c, runs);
+        }
+        p[0] = cells->x[row], p[1] = cells->y[row], p[2] = cells->z[row];
+        for (r = 0; r < run_count; ++r) n = isphx_run_search(cells, runs[r], p, list, n, ISPHX_LIST);
+        for (k = 0; k < n && list[k] != row; ++k) {}
+        for (; k + 1 < n; ++k) list[k] = list[k + 1];
+        work->found[lane] = isphpbdx_maxi(n - 1, 0);
+    }
+}
+
+/* Interleaves the lists, padded with the row itself; returns the common length, at most `room` entries per row. */
+static int isphx_chunk_interleave(const isph_fluid *f, int chunk, isphx_chunk_work *work, int room) {
+    int length = 0, lane, j;
+    for (lane = 0; lane < ISPHX_LANES; ++lane) length = isphpbdx_maxi(length, work->found[lane]);
+    length = isphpbdx_mini(length, room);
+    for (lane = 0; lane < ISPHX_LANES; ++lane) {
+        const int row = isphpbdx_mini(chunk * ISPHX_LANES + lane, f->count - 1);
+        const int n = work->found[lane] = isphpbdx_mini(work->found[lane], length);
+        for (j = 0; j < n; ++j) work->columns[j * ISPHX_LANES + lane] = work->list[lane][j];
+        for (; j < length; ++j) work->columns[j * ISPHX_LANES + lane] = row;
+    }
+    return length;
+}
+
+/* Four groups of four floats, gathered and transposed: out[k] holds component k of the four. */
+#ifdef ISPHPBDX_SSE2
+ISPHX_HOT void isphx_gather(const float *array, const int *index, isphpbdx_f4 out[4]) {
+    out[0] = _mm_loadu_ps(array + 4 * (size_t)index[0]), out[1] = _mm_loadu_ps(array + 4 * (size_t)index[1]);
+    out[2] = _mm_loadu_ps(array + 4 * (size_t)index[2]), out[3] = _mm_loadu_ps(array + 4 * (size_t)index[3]);
+    _MM_TRANSPOSE4_PS(out[0], out[1], out[2], out[3]);
+}
+#else
+ISPHX_HOT void isphx_gather(const float *array, const int *index, isphpbdx_f4 out[4]) {
+    int k;
+    for (k = 0; k < 4; ++k) {
+        out[k] = isphpbdx_f4_set(array[4 * (size_t)index[0] + (size_t)k], array[4 * (size_t)index[1] + (size_t)k],
+                                 array[4 * (size_t)index[2] + (size_t)k], array[4 * (size_t)index[3] + (size_t)k]);
+    }
+}
+#endif
+ISPHX_HOT isphpbdx_f4 isphx_gather1(const float *array, const int *index) {
+    return isphpbdx_f4_set(array[index[0]], array[index[1]], array[index[2]], array[index[3]]);
+}
+
+/* Weights and sums of four rows of a chunk: half = 0 or 4. Pads have a distance beyond the support and so no weight. */
+static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_chunk_work *work, int length, float *value) {
+    const int own[4] = {chunk * ISPHX_LANES + half, chunk * ISPHX_LANES + half + 1, chunk * ISPHX_LANES + half + 2, chunk * ISPHX_LANES + half + 3};
+    const isphpbdx_f4 one = isphpbdx_f4_all(1.0f), zero = isphpbdx_f4_all(0.0f), four = isphpbdx_f4_all(4.0f), five = isphpbdx_f4_all(5.0f);
+    const isphpbdx_f4 inverse_reach = isphpbdx_f4_all(1.0f / f->reach), far = isphpbdx_f4_all(4.0f * f->reach * f->reach);
+    const isphpbdx_f4 value_scale = isphpbdx_f4_all(f->tables.value_scale), weight_scale = isphpbdx_f4_all(f->tables.weight_scale);
+    const isphpbdx_f4 found = isphpbdx_f4_set((float)work->found[half], (float)work->found[half + 1], (float)work->found[half + 2], (float)work->found[half + 3]);
+    isphpbdx_f4 a[4], b[4], sum[9];
+    int j, k;
+    for (k = 0; k < 9; ++k) sum[k] = zero;
+    isphx_gather(f->position, own, a);
+    for (j = 0; j < length; ++j) {
+        const int *index = work->columns + j * ISPHX_LANES + half;
+        const isphpbdx_f4 pad = isphpbdx_f4_min(isphpbdx_f4_max(isphpbdx_f4_sub(isphpbdx_f4_all((float)(j + 1)), found), zero), one);
+        isphpbdx_f4 dx, dy, dz, r2, t, t3, w, wx, wy, wz;
+        isphx_gather(f->position, index, b);
+        dx = isphpbdx_f4_sub(a[0], b[0]), dy = isphpbdx_f4_sub(a[1], b[1]), dz = isphpbdx_f4_sub(a[2], b[2]);
+        r2 = isphx_madd4(isphx_madd4(isphpbdx_f4_mul(dx, dx), dy, dy), dz, dz);
+        r2 = isphpbdx_f4_max(r2, isphpbdx_f4_mul(pad, far));
+        t = isphpbdx_f4_max(isphpbdx_f4_sub(one, isphpbdx_f4_mul(isphpbdx_f4_sqrt(r2), inverse_reach)), zero);
+        t3 = isphpbdx_f4_mul(isphpbdx_f4_mul(t, t), t);
+        w = isphpbdx_f4_mul(weight_scale, t3);
+        isphpbdx_f4_store(value + j * ISPHX_LANES + half, w);
+        wx = isphpbdx_f4_mul(w, dx), wy = isphpbdx_f4_mul(w, dy), wz = isphpbdx_f4_mul(w, dz);
+        sum[0] = isphx_madd4(sum[0], isphpbdx_f4_mul(value_scale, isphpbdx_f4_mul(t3, t)), isphpbdx_f4_sub(five, isphpbdx_f4_mul(four, t)));
+        sum[1] = isphpbdx_f4_add(sum[1], w);
+        sum[2] = isphpbdx_f4_add(sum[2], wx), sum[3] = isphpbdx_f4_add(sum[3], wy), sum[4] = isphpbdx_f4_add(sum[4], wz);
+        sum[5] = isphx_madd4(sum[5], wx, dx), sum[6] = isphx_madd4(sum[6], wy, dy), sum[7] = isphx_madd4(sum[7], wz, dz);
+        if (f->now.several) sum[8] = isphx_madd4(sum[8], w, isphx_gather1(f->scale, index));
+    }
+    for (k = 0; k < 8; ++k) isphpbdx_f4_store(work->sums[k] + half, sum[k]);
+    isphpbdx_f4_store(work->scaled + half, f->now.several ? sum[8] : sum[1]);
+}
+
+/* What a particle knows about itself once its sums are there (equations of docs/how-it-works.md; design from seed 000
+   eqs 10-13): density, S, deficit split into wall and air, diagonal. */
+static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work, int lane) {
+    const float full = f->tables.full_weight, half_inverse = 0.5f / (f->dx * f->dx);
+    const float *wall = f->wall + 4 * i, *moment = f->moment + 4 * i;
+    float *spread = f->spread + 4 * i, *shape = f->shape + 4 * i;
+    const float weight = work->sums[1][lane];
+    const float deficit = (full - weight - f->wall_weight[i]) / full;
+    const float open = isphpbdx_clamp((deficit - ISPHX_FREE_SURFACE_BAND) / ISPHX_FREE_SURFACE_WIDTH, 0.0f, 1.0f);
+    float diagonal;
+    int k, e;
+    for (k = 0; k < 3; ++k) {
+        const float fluid_moment = half_inverse * work->sums[5 + k][lane];
+        spread[k] = wall[k] - half_inverse * work->sums[2 + k][lane];
+        shape[k] = 1.0f;
+        if (f->entry_count[i] > 0) shape[k] = isphpbdx_clamp(isphpbdx_max(fluid_moment, 1.0f - isphpbdx_min(moment[k], 0.7f)), 0.4f, 1.0f);
+    }
+    spread[3] = f->density[i] = f->tables.value_self + work->sums[0][lane] + moment[3];
+    shape[3] = deficit;
+    f->air[i] = full * isphpbdx_max(deficit, 0.0f) * open;
+    diagonal = work->scaled[lane] / f->scale[i] + f->air[i];
+    diagonal = isphpbdx_max(diagonal, 0.05f * full) + 1e-5f * full; /* the last term anchors a closed component */
+    if (f->coupler.walls && !f->coupler.respond) {
+        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+            const float g = f->entry[e].gradient / f->scale[i];
+            diagonal += 4.0f * f->now.density * f->dx * f->dx * f->volume * g * g * f->entry[e].inverse_mass;
+        }
+    }
+    f->diagonal[i] = diagonal;
+    f->inverse[i] = 1.0f / diagonal;
+}
+
+static void isphx_rows_pad(isph_fluid *f, int i) {
+    int k;
+    f->diagonal[i] = f->inverse[i] = 1.0f;
+    for (k = 0; k < 4; ++k) f->pair[k][2 * i] = f->pair[k][2 * i + 1] = 0.0f;
+    for (k = 0; k < 4; ++k) f->position[4 * i + k] = f->velocity[4 * i + k] = f->star[4 * i + k] = 0.0f;
+    f->scale[i] = 1.0f;
+}
+
+static void isphx_rows_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int room = isphx_block_entries(f->tables.neighbours);
+    isphx_chunk_work work;
+    int chunk, end, used = block * room, lane;
+    double entries = 0.0;
+    isphx_block_chunks(f->count, block, &chunk, &end);
+    for (; chunk < end; ++chunk) {
+        int length, wanted = 0;
+        isphx_chunk_search(f, chunk, &work);
+        for (lane = 0; lane < ISPHX_LANES; ++lane) wanted = isphpbdx_maxi(wanted, work.found[lane]), entries += work.found[lane];
+        length = isphx_chunk_interleave(f, chunk, &work, ((block + 1) * room - used) / ISPHX_LANES);
+        if (length < wanted || wanted >= ISPHX_LIST - 1) f->block_flags[block] |= ISPH_STEP_CROWDED;
+        f->sell.offset[chunk] = used;
+        f->sell.length[chunk] = length;
+        isphx_chunk_weigh(f, chunk, 0, &work, length, f->sell.value + used);
+        isphx_chunk_weigh(f, chunk, 4, &work, length, f->sell.value + used);
+        isphx_chunk_set_columns(&f->sell, chunk, work.columns, length * ISPHX_LANES);
+        for (lane = 0; lane < ISPHX_LANES; ++lane) {
+            const int i = chunk * ISPHX_LANES + lane;
+            if (i < f->count) isphx_row_finish(f, i, &work, lane);
+        }
+        used += length * ISPHX_LANES;
+    }
+    f->partial[8 * block] = entries;
+}
+
+/* ---- sorting ---- */
+static void isphx_permute(isph_fluid *f, void *array, size_t size) {
+    unsigned char *bytes = (unsigned char *)array;
+    int i;
+    memcpy(f->scratch, bytes, (size_t)f->count * size);
+    for (i = 0; i < f->count; ++i) memcpy(bytes + (size_t)i * size, f->scratch + (size_t)f->cells.order[i] * size, size);
+}
+
+static void isphx_sort(isph_fluid *f) {
+    int i;
+    isphx_cells_build(&f->cells, f->reach, f->position, 4 * sizeof(float), f->count, f->entry_first);
+    isphx_permute(f, f->position, 4 * sizeof(float));
+    isphx_permute(f, f->velocity, 4 * sizeof(float));
+    isphx_permute(f, f->pair[0], 2 * sizeof(float));
+    isphx_permute(f, f->id, sizeof(uint32_t));
+    isphx_permute(f, f->user, sizeof(uint32_t));
+    isphx_permute(f, f->material, sizeof(uint8_t));
+    isphx_permute(f, f->pressure, sizeof(float));
+    for (i = 0; i < f->count; ++i) {
+        f->slot_index[isphx_slot(f, f->id[i])] = i;
+        f->scale[i] = f->material_table[f->material[i]].scale;
+    }
+}
+
+/* Finds the rows; where crowding makes the matrix overflow, ever fewer particles per cell take part (the rest are spread by
+   isphx_relief) until it fits. */
+static void isphx_rows(isph_fluid *f) {
+    static const int limits[3] = {32, 16, 10};
+    const int cells = f->cells.dim[0] * f->cells.dim[1] * f->cells.dim[2], blocks = isphx_blocks(f->count);
+    int attempt, fullest = 0, b, i;
+    for (i = 0; i < cells; ++i) fullest = isphpbdx_maxi(fullest, isphx_cell_points(&f->cells, i));
+    for (attempt = 0; attempt < 3; ++attempt) {
+        uint32_t overflow = 0;
+        f->cells.crowd_limit = limits[attempt];
+        f->cells.crowded = fullest > f->cells.crowd_limit;
+        for (b = 0; b < blocks; ++b) f->block_flags[b] &= ~(uint32_t)ISPH_STEP_CROWDED;
+        isphpbdx_run(&f->desc.parallel, isphx_rows_task, f, blocks);
+        for (b = 0; b < blocks; ++b) overflow |= f->block_flags[b] & ISPH_STEP_CROWDED;
+        if (!overflow) break;
+    }
+    f->sell.rows = f->count;
+    if (f->cells.crowded) f->flags |= ISPH_STEP_CROWDED;
+}
+
+/* [coarsen] Coarse level of the pressure matrix. Aggregates are cubic cells of m spacings; the coupling of two neighbours is
+   that of full lattice cells times the fuller share of the emptier one, which is close to the Galerkin matrix and costs
+   nothing. Numbered along the sorted axes, so that the envelope stays narrow. */
+typedef struct isphx_blocks_frame { int size, dim[3]; bool wraps[3]; const float *coupling; } isphx_blocks_frame;
+
+static void isphx_coarse_frame(const isph_fluid *f, int attempt, int table_capacity, isphx_blocks_frame *frame) {
+    const int size = isphx_coarse_sizes[attempt];
+    int k;
+    frame->size = size;
+    frame->coupling = f->tables.coupling[attempt];
+    for (k = 0; k < 3; ++k) {
+        const double cells = (k == 0 ? (double)f->cells.dim[0] / ISPHX_CELLS_PER_RADIUS : (double)f->cells.dim[k]) * (double)f->desc.support / size;
+        frame->dim[k] = isphpbdx_maxi((int)cells + 2, 4);
+        frame->wraps[k] = f->cells.wraps[k];
+    }
+    while ((int64_t)frame->dim[0] * frame->dim[1] * frame->dim[2] > table_capacity) {
+        k = frame->dim[2] > frame->dim[1] ? 2 : 1;
+        if (frame->dim[0] > frame->dim[k]) k = 0;
+        frame->dim[k] = isphpbdx_maxi(frame->dim[k] / 2, 4);
+        frame->wraps[k] = true;
+    }
+}
+
+static int isphx_coarse_cell(const isph_fluid *f, const isphx_blocks_frame *frame, const float *p) {
+    const double inverse = 1.0 / ((double)f->dx * frame->size);
+    int c[3], k;
+    for (k = 0; k < 3; ++k) {
+        c[k] = (int)(((double)p[f->cells.axis[k]] - f->cells.lo[k]) * inverse);
+        c[k] = frame->wraps[k] ? isphx_wrap(c[k], frame->dim[k]) : isphpbdx_mini(c[k], frame->dim[k] - 1);
+    }
+    return (c[2] * frame->dim[1] + c[1]) * frame->dim[0] + c[0];
+}
+
+/* Numbers the occupied cells; table[cell] = aggregate or -1. False when there are too many. */
+static bool isphx_coarse_number(isph_fluid *f, const isphx_blocks_frame *frame, int *table) {
+    isphx_coarse *coarse = &f->coarse;
+    const int cells = frame->dim[0] * frame->dim[1] * frame->dim[2];
+    int i;
+    for (i = 0; i < cells; ++i) table[i] = -1;
+    for (i = 0; i < f->count; ++i) {
+        coarse->aggregate[i] = isphx_coarse_cell(f, frame, f->position + 4 * i);
+        table[coarse->aggregate[i]] = 0;
+    }
+    coarse->count = 0;
+    for (i = 0; i < cells; ++i) if (table[i] == 0) table[i] = coarse->count++;
+    if (coarse->count > coarse->capacity) return false;
+    for (i = 0; i < f->count; ++i) coarse->aggregate[i] = table[coarse->aggregate[i]];
+    isphx_coarse_members(coarse, f->count);
+    return true;
+}
+
+static float isphx_coarse_fill(const isph_fluid *f, int g) {
+    return (float)(f->coarse.member_start[g + 1] - f->coarse.member_start[g]);
+}
+
+/* Links the cell to those of its 13 lower neighbours that are occupied. */
+static void isphx_coarse_link_cell(isph_fluid *f, const isphx_blocks_frame *frame, const int *table, int cell) {
+    isphx_coarse *coarse = &f->coarse;
+    const int own = table[cell], scale_at = coarse->member[coarse->member_start[own]];
+    int c[3], d, k;
+    c[0] = cell % frame->dim[0], c[1] = cell / frame->dim[0] % frame->dim[1], c[2] = cell / frame->dim[0] / frame->dim[1];
+    for (d = 0; d < 13; ++d) { /* (dx, dy, dz) before (0, 0, 0) in lexical order */
+        const int step[3] = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1};
+        int n[3], other, kind = 0;
+        bool outside = false;
+        float coupling;
+        for (k = 0; k < 3; ++k) {
+            n[k] = c[k] + step[k];
+            kind += step[k] != 0;
+            if (frame->wraps[k]) n[k] = isphx_wrap(n[k], frame->dim[k]);
+            else outside = outside || n[k] < 0 || n[k] >= frame->dim[k];
+        }
+        if (outside) continue;
+        other = table[(n[2] * frame->dim[1] + n[1]) * frame->dim[0] + n[0]];
+        if (other < 0 || other == own) continue;
+        coupling = frame->coupling[kind] * isphpbdx_min(isphx_coarse_fill(f, own), isphx_coarse_fill(f, other));
+        coupling *= f->scale[scale_at] * f->scale[coarse->member[coarse->member_start[other]]];
+        isphx_coarse_link(coarse, isphpbdx_maxi(own, other), isphpbdx_mini(own, other), coupling);
+        coarse->diagonal[own] += coupling;
+        coarse->diagonal[other] += coupling;
+    }
+}
+
+static void isphx_coarse_couple(isph_fluid *f, const isphx_blocks_frame *frame, const int *table) {
+    isphx_coarse *coarse = &f->coarse;
+    const int cells = frame->dim[0] * frame->dim[1] * frame->dim[2];
+    int i, g;
+    for (g = 0; g < coarse->count; ++g) coarse->link_count[g] = 0, coarse->diagonal[g] = 0.0f;
+    for (i = 0; i < f->count; ++i) {
+        const float s = f->scale[i];
+        coarse->diagonal[coarse->aggregate[i]] += s * s * (f->air[i] + 1e-5f * f->tables.full_weight);
+    }
+    for (i = 0; i < cells; ++i) if (table[i] >= 0) isphx_coarse_link_cell(f, frame, table, i);
+}
+
+/* Grows the cells until numbering, memory and work are in proportion to the particles. Leaves count = 0 when nothing is. */
+static void isphx_coarsen(isph_fluid *f) {
+    int *table = (int *)(void *)f->scratch;
+    isphx_blocks_frame frame;
+    int attempt;
+    f->coarse.weight = f->now.several ? f->scale : NULL;
+    for (attempt = 0; attempt < ISPHX_COARSE_SIZES; ++attempt) {
+        double work;
+        isphx_coarse_frame(f, attempt, isphpbdx_maxi(4 * isphx_padded(f->desc.particle_capacity), 64), &frame);
+        if (!isphx_coarse_number(f, &frame, table)) continue;
+        isphx_coarse_couple(f, &frame, table);
+        work = isphx_coarse_envelope(&f->coarse);
+        if (work < 0.0 || work > 400.0 * f->count + 1e5) continue;
+        isphx_coarse_factor(&f->coarse);
+        return;
+    }
+    f->coarse.count = 0;
+}
+
+/* [predict] u* = u + dt g + viscosity + smoothing. In: velocity. Out: star. The smoothing (XSPH) and explicit viscosity are
+   one sum: both are multiples of the Laplacian. */
+static void isphx_chunk_columns(const isphx_sell *sell, int chunk, int *columns) {
+    const int entries = sell->length[chunk] * ISPHX_LANES, base = isphx_chunk_base(sell, chunk);
+    const unsigned char *index = isphx_chunk_index(sell, chunk);
+    int e = 0;
+    if (isphx_chunk_is_wide(sell, chunk)) {
+        for (; e < entries; ++e) columns[e] = base + (int)((const uint32_t *)(const void *)index)[e];
+        return;
+    }
+#ifdef ISPHPBDX_SSE2
+    for (; e < entries; e += ISPHX_LANES) { /* entries come in eights */
+        const __m128i eight = _mm_loadu_si128((const __m128i *)(const void *)(index + 2 * e)), zero = _mm_setzero_si128();
+        _mm_storeu_si128((__m128i *)(void *)(columns + e), _mm_add_epi32(_mm_unpacklo_epi16(eight, zero), _mm_set1_epi32(base)));
+        _mm_storeu_si128((__m128i *)(void *)(columns + e + 4), _mm_add_epi32(_mm_unpackhi_epi16(eight, zero), _mm_set1_epi32(base)));
+    }
+#else
+    for (; e < entries; ++e) columns[e] = base + (int)((const uint16_t *)(const void *)index)[e];
+#endif
+}
+
+static void isphx_own_rows(int chunk, int half, int own[4]) {
+    int k;
+    for (k = 0; k < 4; ++k) own[k] = chunk * ISPHX_LANES + half + k;
+}
+
+/* With several materials the pair weight is eps s_a / s_b + dt sqrt(mu_a mu_b) / (rho_a dx^2), which conserves momentum. */
+static isphpbdx_f4 isphx_mixed_weight(const isph_fluid *f, const int own[4], const int *index) {
+    float weight[4];
+    int k;
+    for (k = 0; k < 4; ++k) {
+        const isphx_material *a = f->material_table + f->material[own[k]], *b = f->material_table + f->material[index[k]];
+        weight[k] = f->now.smoothing * a->scale / b->scale;
+        if (!f->now.implicit_viscosity) weight[k] += f->now.seconds * a->grip * b->grip / (a->density * f->dx * f->dx);
+    }
+    return isphpbdx_f4_load(weight);
+}
+
+static void isphx_chunk_diffuse(const isph_fluid *f, int chunk, int half, const int *columns, float out[3][ISPHX_LANES]) {
+    const float *value = f->sell.value + f->sell.offset[chunk];
+    const float alpha = f->now.smoothing + (f->now.implicit_viscosity ? 0.0f : f->now.diffusion);
+    isphpbdx_f4 a[4], b[4], sum[3], scale = isphpbdx_f4_all(alpha);
+    int own[4], j, k;
+    isphx_own_rows(chunk, half, own);
+    isphx_gather(f->velocity, own, a);
+    for (k = 0; k < 3; ++k) sum[k] = isphpbdx_f4_all(0.0f);
+    for (j = 0; j < f->sell.length[chunk]; ++j) {
+        const int *index = columns + j * ISPHX_LANES + half;
+        isphpbdx_f4 w = isphpbdx_f4_load(value + j * ISPHX_LANES + half);
+        if (f->now.several) w = isphpbdx_f4_mul(w, isphx_mixed_weight(f, own, index));
+        isphx_gather(f->velocity, index, b);
+        for (k = 0; k < 3; ++k) sum[k] = isphx_madd4(sum[k], w, isphpbdx_f4_sub(b[k], a[k]));
+    }
+    for (k = 0; k < 3; ++k) isphpbdx_f4_store(out[k] + half, f->now.several ? sum[k] : isphpbdx_f4_mul(sum[k], scale));
+}
+
+/* Viscous pull of the walls on the tangential velocity, implicit in the particle's own velocity. */
+static isphpbd_vec3 isphx_wall_drag(const isph_fluid *f, int i, isphpbd_vec3 u) {
+    const isphx_material *m = f->material_table + f->material[i];
+    const float diffusion = f->now.seconds * m->viscosity / (m->density * f->dx * f->dx);
+    int e;
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+        const isphx_entry *entry = f->entry + e;
+        const isphpbd_vec3 slip = isphpbdx_sub(entry->velocity, u);
+        const isphpbd_vec3 tangent = isphpbdx_madd(slip, entry->normal, -isphpbdx_dot(slip, entry->normal));
+        const float pull = diffusion * entry->grip;
+        u = isphpbdx_madd(u, tangent, pull / (1.0f + pull));
+    }
+    return u;
+}
+
+static void isphx_predict_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const isphpbd_vec3 kick = isphpbdx_scale(f->desc.gravity, f->now.seconds);
+    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane;
+    float sum[3][ISPHX_LANES];
+    isphx_block_chunks(f->count, block, &chunk, &end);
+    for (; chunk < end; ++chunk) {
+        isphx_chunk_columns(&f->sell, chunk, columns);
+        isphx_chunk_diffuse(f, chunk, 0, columns, sum);
+        isphx_chunk_diffuse(f, chunk, 4, columns, sum);
+        for (lane = 0; lane < ISPHX_LANES; ++lane) {
+            const int i = chunk * ISPHX_LANES + lane;
+            const float *v = f->velocity + 4 * i;
+            isphpbd_vec3 u = isphpbd_v3(v[0] + kick.x + sum[0][lane], v[1] + kick.y + sum[1][lane], v[2] + kick.z + sum[2][lane]);
+            if (i >= f->count) continue;
+            if (!f->now.implicit_viscosity && f->entry_count[i] > 0) u = isphx_wall_drag(f, i, u);
+            isphx_set3(f->star + 4 * i, u.x, u.y, u.z);
+        }
+    }
+}
+
+/* [viscosity] Thick fluids: (rho / dt) u - mu-weighted Laplacian = (rho / dt) u*, solved component by component with the
+   pressure matrix and another diagonal. The unknown is sqrt(mu) u, so that one matrix serves all materials. */
+static float isphx_wall_grip(const isph_fluid *f, int i) {
+    float sum = 0.0f;
+    int e;
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) sum += f->entry[e].grip;
+    return sum;
+}
+
+/* Least viscosity that takes part, so that sqrt(mu) does not vanish next to a thick fluid. */
+static float isphx_grip_of(const isph_fluid *f, int i) { return isphpbdx_max(f->material_table[f->material[i]].grip, 0.01f); }
+
+/* sum w sqrt(mu_b) over the neighbours of the rows of a chunk. */
+static void isphx_chunk_grips(const isph_fluid *f, int chunk, const int *columns, float sum[ISPHX_LANES]) {
+    const float *value = f->sell.value + f->sell.offset[chunk];
+    int e;
+    memset(sum, 0, ISPHX_LANES * sizeof(float));
+    for (e = 0; e < f->sell.length[chunk] * ISPHX_LANES; ++e) sum[e % ISPHX_LANES] += value[e] * isphx_grip_of(f, columns[e]);
+}
+
+/* Diagonal and right sides of components `component` and, in the second of the pair, component + 1 (if there is one). */
+static void isphx_viscosity_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int component = f->now.component;
+    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane, k, e;
+    float sum[ISPHX_LANES];
+    isphx_block_chunks(f->count, block, &chunk, &end);
+    for (; chunk < end; ++chunk) {
+        isphx_chunk_columns(&f->sell, chunk, columns);
+        isphx_chunk_grips(f, chunk, columns, sum);
+        for (lane = 0; lane < ISPHX_LANES; ++lane) {
+            const int i = chunk * ISPHX_LANES + lane;
+            float grip, inertia;
+            if (i >= f->count) continue;
+            grip = isphx_grip_of(f, i);
+            inertia = f->material_table[f->material[i]].density * f->dx * f->dx / f->now.seconds;
+            f->diagonal[i] = sum[lane] / grip + inertia / (grip * grip) + isphx_wall_grip(f, i);
+            f->inverse[i] = 1.0f / f->diagonal[i];
+            for (k = 0; k < 2; ++k) {
+                float b = 0.0f, u = component + k < 3 ? f->star[4 * i + component + k] : 0.0f;
+                for (e = f->entry_first[i]; component + k < 3 && e < f->entry_first[i] + f->entry_count[i]; ++e) {
+                    const isphx_entry *entry = f->entry + e;
+                    /* only the sliding part is pulled: the normal part keeps its own value */
+                    const isphpbd_vec3 own = isphx_vec(f->star + 4 * i), slip = isphpbdx_sub(entry->velocity, own);
+                    const isphpbd_vec3 goal = isphpbdx_madd(entry->velocity, entry->normal, -isphpbdx_dot(slip, entry->normal));
+                    b += entry->grip * isphx_axis(goal, component + k);
+                }
+                f->pair[1][2 * i + k] = inertia / grip * u + grip * b;
+                f->pair[3][2 * i + k] = grip * u; /* start; moved to its place by the caller */
+            }
+        }
+    }
+}
+
+static void isphx_system_make(isph_fluid *f, isphx_system *s, float *x) {
+    memset(s, 0, sizeof *s);
+    s->sell = &f->sell;
+    s->diagonal = f->diagonal, s->inverse = f->inverse;
+    s->parallel = &f->desc.parallel;
+    s->x = x, s->r = f->pair[1], s->d = f->pair[2], s->q = f->pair[3];
+    s->partial = f->partial;
+}
+
+/* The pressure solution of the last step waits in `shape`, which is rebuilt with the rows only: so it is saved in `next`. */
+static void isphx_viscosity(isph_fluid *f) {
+    const int cap[2] = {200, 200};
+    const bool warm[2] = {true, true};
+    float *diagonal = f->next, *inverse = f->next + isphx_padded(f->count), *x = f->next + 2 * (size_t)isphx_padded(f->count);
+    isphx_system system;
+    isphx_cg_result result;
+    int i, k;
+    memcpy(diagonal, f->diagonal, (size_t)f->count * sizeof(float));
+    memcpy(inverse, f->inverse, (size_t)f->count * sizeof(float));
+    memset(x, 0, 2 * (size_t)isphx_padded(f->count) * sizeof(float));
+    for (f->now.component = 0; f->now.component < 3; f->now.component += 2) {
+        isphpbdx_run(&f->desc.parallel, isphx_viscosity_task, f, isphx_blocks(f->count));
+        memcpy(x, f->pair[3], 2 * (size_t)f->count * sizeof(float));
+        isphx_system_make(f, &system, x);
+        result = isphx_cg(&system, warm, 1e-3f, cap, NULL);
+        f->stats.viscosity_iterations = isphpbdx_maxi(f->stats.viscosity_iterations, isphpbdx_maxi(result.iterations[0], result.iterations[1]));
+        for (i = 0; i < f->count; ++i) {
+            for (k = 0; k < 2 && f->now.component + k < 3; ++k) f->star[4 * i + f->now.component + k] = x[2 * i + k] / isphx_grip_of(f, i);
+        }
+    }
+    memcpy(f->diagonal, diagonal, (size_t)f->count * sizeof(float));
+    memcpy(f->inverse, inverse, (size_t)f->count * sizeof(float));
+}
+
+/* [pressure] Right sides: -rho dx^2 div(u*) / dt for the pressure (eqs 7-8), dx^2 (density - 1) for the density projection
+   (seed 003 in SPH form), both divided by s. */
+static void isphx_chunk_divergence(const isph_fluid *f, int chunk, int half, const int *columns, float out[ISPHX_LANES]) {
+    const float *value = f->sell.value + f->sell.offset[chunk];
+    isphpbdx_f4 xa[4], xb[4], ua[4], ub[4], sum = isphpbdx_f4_all(0.0f);
+    int own[4], j, k;
+    isphx_own_rows(chunk, half, own);
+    isphx_gather(f->position, own, xa);
+    isphx_gather(f->star, own, ua);
+    for (j = 0; j < f->sell.length[chunk]; ++j) {
+        const int *index = columns + j * ISPHX_LANES + half;
+        isphpbdx_f4 dot = isphpbdx_f4_all(0.0f);
+        isphx_gather(f->position, index, xb);
+        isphx_gather(f->star, index, ub);
+        for (k = 0; k < 3; ++k) dot = isphx_madd4(dot, isphpbdx_f4_sub(ub[k], ua[k]), isphpbdx_f4_sub(xa[k], xb[k]));
+        sum = isphx_madd4(sum, isphpbdx_f4_load(value + j * ISPHX_LANES + half), dot);
+    }
+    isphpbdx_f4_store(out + half, isphpbdx_f4_mul(sum, isphpbdx_f4_all(-0.5f / (f->dx * f->dx))));
+}
+
+/* Density error that is to be repaired: bounded, and a deficit only where nothing open explains it. */
+static float isphx_density_error(const isph_fluid *f, int i) {
+    const float e = isphpbdx_clamp(f->spread[4 * i + 3] - 1.0f, -0.5f, 0.5f);
+    if (e >= 0.0f) return e;
+    return e * (1.0f - isphpbdx_clamp((f->shape[4 * i + 3] - ISPHX_COVERED) / (ISPHX_OPEN - ISPHX_COVERED), 0.0f, 1.0f));
+}
+
+static void isphx_rhs_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const float dx2 = f->dx * f->dx;
+    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane;
+    float divergence[ISPHX_LANES];
+    isphx_block_chunks(f->count, block, &chunk, &end);
+    for (; chunk < end; ++chunk) {
+        isphx_chunk_columns(&f->sell, chunk, columns);
+        isphx_chunk_divergence(f, chunk, 0, columns, divergence);
+        isphx_chunk_divergence(f, chunk, 4, columns, divergence);
+        for (lane = 0; lane < ISPHX_LANES; ++lane) {
+            const int i = chunk * ISPHX_LANES + lane;
+            const float *wall = f->wall + 4 * i, *u = f->star + 4 * i;
+            float div;
+            if (i >= f->count) continue;
+            div = divergence[lane] + 2.0f * (wall[3] - (u[0] * wall[0] + u[1] * wall[1] + u[2] * wall[2]));
+            f->pair[1][2 * i] = -f->now.density * dx2 * f->now.inverse_seconds * div / f->scale[i];
+            f->pair[1][2 * i + 1] = f->desc.density_projection ? dx2 * f->now.relaxation * isphx_density_error(f, i) / f->scale[i] : 0.0f;
+        }
+    }
+}
+
+/* Walls that yield: y += R x for the pressure half of the pairs, through the coupler. The pressure p pushes a wall by
+   2 p V |G| dt, and the wall's motion enters the divergence as 2 v |G|: the same numbers twice, so R is symmetric. */
+static void isphx_respond(void *ctx, const float *x, float *y) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const float push = 2.0f * f->volume * f->now.seconds, pull = 2.0f * f->now.density * f->dx * f->dx * f->now.inverse_seconds;
+    int i, e, n = 0;
+    for (i = 0; i < f->count; ++i) {
+        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+            if (f->entry[e].boundary < 0) f->wall_impulse[n++] = push * f->entry[e].gradient * x[2 * i] / f->scale[i];
+        }
+    }
+    memset(f->wall_change, 0, (size_t)n * sizeof(float));
+    f->coupler.respond(f->coupler.user, f->wall_impulse, f->wall_change, n);
+    for (i = 0, n = 0; i < f->count; ++i) {
+        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+            if (f->entry[e].boundary < 0) y[2 * i] += pull * f->entry[e].gradient * f->wall_change[n++] / f->scale[i];
+        }
+    }
+}
+
+/* Both solves by BiCGSTAB, one after the other; its vectors live in arrays that are idle now. */
+static isphx_cg_result isphx_solve_bicgstab(isph_fluid *f, isphx_system *system) {
+    const int n = isphx_padded(f->count);
+    isphx_cg_result result;
+    isphx_bicgstab s;
+    int i, k;
+    memset(&s, 0, sizeof s);
+    s.system = system;
+    s.x = f->next, s.r = f->next + n, s.shadow = f->next + 2 * n, s.p = f->next + 3 * n;
+    s.v = f->pair[2], s.t = f->pair[2] + n, s.y = f->pair[3];
+    result.breakdown = false;
+    for (k = 0; k < 2; ++k) {
+        isph_solve_info info;
+        memset(f->next, 0, 4 * (size_t)n * sizeof(float));
+        memset(s.y, 0, (size_t)n * sizeof(float));
+        for (i = 0; i < f->count; ++i) s.x[i] = f->pair[0][2 * i + k], s.r[i] = f->pair[1][2 * i + k];
+        info = isphx_bicgstab_solve(&s, f->desc.tolerance, f->desc.max_iterations, NULL);
+        for (i = 0; i < f->count; ++i) f->pair[0][2 * i + k] = s.x[i];
+        result.iterations[k] = info.iterations, result.residual[k] = info.residual;
+        result.breakdown = result.breakdown || info.state == ISPH_SOLVE_BREAKDOWN;
+    }
+    return result;
+}
+
+static void isphx_solve(isph_fluid *f) {
+    const int cap[2] = {f->desc.max_iterations, f->desc.density_projection ? f->desc.max_iterations : 0};
+    const bool warm[2] = {true, false}; /* the density error left over is new every time */
+    isphx_system system;
+    isphx_cg_result result;
+    isphx_system_make(f, &system, f->pair[0]);
+    isphx_coarsen(f); /* with Jacobi too: the closed components are found on it */
+    if (f->desc.preconditioner == ISPH_PRECONDITIONER_TWO_LEVEL && f->coarse.count > 0) system.coarse = &f->coarse;
+    if (f->coupler.walls && f->coupler.respond) system.respond = isphx_respond, system.respond_ctx = f;
+    isphpbdx_run(&f->desc.parallel, isphx_rhs_task, f, isphx_blocks(f->count));
+    result = f->desc.linear_solver == ISPH_LINEAR_CG ? isphx_cg(&system, warm, f->desc.tolerance, cap, NULL) : isphx_solve_bicgstab(f, &system);
+    f->stats.pressure_iterations = result.iterations[0], f->stats.density_iterations = result.iterations[1];
+    f->stats.pressure_residual = result.residual[0], f->stats.density_residual = result.residual[1];
+    f->stats.total_pressure_iterations += (uint64_t)result.iterations[0];
+    f->stats.total_density_iterations += (uint64_t)result.iterations[1];
+    if (result.residual[0] > f->desc.tolerance || result.residual[1] > f->desc.tolerance) f->flags |= ISPH_STEP_ITERATIONS_CAPPED;
+}
+
+/* [move] Pressure acceleration, density displacement, contact. In: star, pairs. Out: velocity, next position. */
+typedef struct isphx_force { float pressure[3][ISPHX_LANES], density[3][ISPHX_LANES], least[ISPHX_LANES]; } isphx_force;
+
+/* Gradients of both solutions, and the least pressure of the neighbourhood. position[3] holds s p, pair[0] the raw pair. */
+static void isphx_chunk_force(const isph_fluid *f, int chunk, int half, const int *columns, isphx_force *out) {
+    const float *value = f->sell.value + f->sell.offset[chunk];
+    const isphpbdx_f4 scale = isphpbdx_f4_all(-0.5f / (f->dx * f->dx));
+    isphpbdx_f4 a[4], b[4], p2a, p2b, sa, sb, least, first[3], second[3];
+    int own[4], j, k;
+    isphx_own_rows(chunk, half, own);
+    isphx_gather(f->position, own, a);
+    p2a = isphx_gather1(f->density_pressure, own);
+    sa = sb = isphx_gather1(f->scale, own);
+    least = isphpbdx_f4_div(a[3], sa);
+    for (k = 0; k < 3; ++k) first[k] = second[k] = isphpbdx_f4_all(0.0f);
+    for (j = 0; j < f->sell.length[chunk]; ++j) {
+        const int *index = columns + j * ISPHX_LANES + half;
+        const isphpbdx_f4 w = isphpbdx_f4_load(value + j * ISPHX_LANES + half);
+        isphpbdx_f4 w1, w2;
+        isphx_gather(f->position, index, b);
+        p2b = isphx_gather1(f->density_pressure, index);
+        if (f->now.several) sb = isphx_gather1(f->scale, index);
+        w1 = isphpbdx_f4_mul(w, isphpbdx_f4_sub(isphpbdx_f4_mul(sa, b[3]), isphpbdx_f4_mul(sb, a[3])));
+        w2 = isphpbdx_f4_mul(w, isphpbdx_f4_sub(isphpbdx_f4_mul(sa, p2b), isphpbdx_f4_mul(sb, p2a)));
+        least = isphpbdx_f4_min(least, isphpbdx_f4_div(b[3], sb));
+        for (k = 0; k < 3; ++k) {
+            const isphpbdx_f4 d = isphpbdx_f4_sub(a[k], b[k]);
+            first[k] = isphx_madd4(first[k], w1, d);
+            second[k] = isphx_madd4(second[k], w2, d);
+        }
+    }
+    for (k = 0; k < 3; ++k) {
+        isphpbdx_f4_store(out->pressure[k] + half, isphpbdx_f4_mul(first[k], scale));
+        isphpbdx_f4_store(out->density[k] + half, isphpbdx_f4_mul(second[k], scale));
+    }
+    isphpbdx_f4_store(out->least + half, least);
+}
+
+/* u = u* - dt (grad p + 2 Pe S) / rho: the gradient in difference form, corrected where walls cut the kernel, plus a
+   bounded ordering pressure that keeps the particles apart. */
+static isphpbd_vec3 isphx_pressure_kick(const isph_fluid *f, int i, const isphx_force *force, int lane) {
+    const float s = f->scale[i], density = isphpbdx_max(f->spread[4 * i + 3], 1.0f);
+    const float p = f->position[4 * i + 3] / s, least = f->air[i] > 0.0f ? 0.0f : force->least[lane];
+    const float bound = ISPHX_PRESSURE_CAP * f->now.density * f->dx * f->dx * f->now.inverse_seconds * f->now.inverse_seconds / (s * s);
+    const float ordering = 2.0f * isphpbdx_min(p - least, bound) * s * s;
+    const float scale = -f->now.seconds / (f->now.density * density);
+    const float *spread = f->spread + 4 * i, *shape = f->shape + 4 * i;
+    return isphpbd_v3(scale * (force->pressure[0][lane] / shape[0] + ordering * spread[0]),
+                      scale * (force->pressure[1][lane] / shape[1] + ordering * spread[1]),
+                      scale * (force->pressure[2][lane] / shape[2] + ordering * spread[2]));
+}
+
+static isphpbd_vec3 isphx_limit(isphpbd_vec3 v, float most) {
+    const float length = isphpbdx_length(v);
+    return length > most ? isphpbdx_scale(v, most / length) : v;
+}
+
+/* Positions only: density projection, and an even arrangement where covered. */
+static isphpbd_vec3 isphx_displacement(const isph_fluid *f, int i, const isphx_force *force, int lane) {
+    const float *spread = f->spread + 4 * i;
+    isphpbd_vec3 d = isphpbd_v3(-force->density[0][lane], -force->density[1][lane], -force->density[2][lane]);
+    d = isphx_limit(d, ISPHX_PROJECTION_REACH * f->dx);
+    if (f->desc.density_projection && f->shape[4 * i + 3] < ISPHX_COVERED) {
+        const float even = -ISPHX_SHIFT * f->now.relaxation * f->dx * f->dx;
+        d = isphpbdx_add(d, isphx_limit(isphpbdx_scale(isphx_vec(spread), even), 0.1f * f->dx));
+    }
+    return d;
+}
+
+/* Particles too crowded to be solved for walk down the gradient of the crowd, half a spacing per substep, each also a little
+   in a direction of its own so that coincident ones part. */
+static isphpbd_vec3 isphx_relief(const isph_fluid *f, int i) {
+    const isphx_cells *cells = &f->cells;
+    uint64_t hash = isphpbdx_hash_word(f->id[i], (uint32_t)f->stats.total_substeps);
+    float d[3], sum = 0.0f;
+    int c[3], k, side;
+    isphx_cell_unpack(cells, cells->cell[i], c);
+    for (k = 0; k < 3; ++k) {
+        float slope = 0.0f;
+        for (side = -1; side <= 1; side += 2) {
+            int n[3] = {c[0], c[1], c[2]};
+            n[k] += side * (k == 0 ? ISPHX_CELLS_PER_RADIUS / 2 : 1);
+            if (cells->wraps[k]) n[k] = isphx_wrap(n[k], cells->dim[k]);
+            if (n[k] < 0 || n[k] >= cells->dim[k]) continue;
+            slope += (float)side * sqrtf((float)isphx_cell_points(cells, (n[2] * cells->dim[1] + n[1]) * cells->dim[0] + n[0]));
+        }
+        d[cells->axis[k]] = -slope;
+        sum += slope * slope;
+    }
+    sum = sum > 0.0f ? 1.0f / sqrtf(sum) : 0.0f;
+    for (k = 0; k < 3; ++k) {
+        hash = isphpbdx_hash_word(hash, (uint32_t)k);
+        d[k] = d[k] * sum + 1.2f * ((float)(hash >> 40) / 8388608.0f - 1.0f);
+    }
+    return isphx_limit(isphpbdx_scale(isphpbd_v3(d[0], d[1], d[2]), 0.5f * f->dx), 0.5f * f->dx);
+}
+
+static bool isphx_is_crowded(const isph_fluid *f, int i) {
+    return f->cells.crowded && isphx_cell_points(&f->cells, f->cells.cell[i]) > f->cells.crowd_limit;
+}
+
+/* Keeps half a spacing off one boundary at its end pose, taking the approaching part of the velocity. */
+static void isphx_contact(const isph_fluid *f, const isphx_boundary *b, isphpbd_vec3 *x, isphpbd_vec3 *u) {
+    isphx_foot feet[ISPHX_WALLS];
+    const float keep = 0.5f * f->dx;
+    const int n = isphx_boundary_feet(f, b, &b->end, *x, keep, feet);
+    int k;
+    for (k = 0; k < n; ++k) {
+        const isphpbd_vec3 wall = isphx_boundary_velocity(b, &b->end, *x);
+        const float approach = isphpbdx_dot(isphpbdx_sub(*u, wall), feet[k].normal);
+        *x = isphpbdx_madd(*x, feet[k].normal, isphpbdx_min(keep - feet[k].distance, f->dx));
+        if (approach < 0.0f) *u = isphpbdx_madd(*u, feet[k].normal, -approach);
+    }
+}
+
+/* Friction with everything that is touched: the share of the sliding speed lost per 5 ms, whatever the step. */
+static isphpbd_vec3 isphx_friction(const isph_fluid *f, int i, isphpbd_vec3 u) {
+    int e;
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+        const isphx_entry *entry = f->entry + e;
+        const isphpbd_vec3 slip = isphpbdx_sub(entry->velocity, u);
+        const isphpbd_vec3 tangent = isphpbdx_madd(slip, entry->normal, -isphpbdx_dot(slip, entry->normal));
+        float k = 1.0f, left = f->now.seconds / 0.005f;
+        if (entry->friction <= 0.0f || entry->distance > 0.8f * f->dx) continue;
+        for (; left >= 1.0f; left -= 1.0f) k *= 1.0f - entry->friction;
+        k *= 1.0f - entry->friction * left / (left + (1.0f - entry->friction) * (1.0f - left)); /* (1 - k)^left, rational */
+        u = isphpbdx_madd(u, tangent, 1.0f - k);
+    }
+    return u;
+}
+
+/* Contact with all boundaries seen at the start of the substep; corners take a second round. What would still pass
+   through a mesh rides on it instead. */
+static void isphx_contacts(const isph_fluid *f, int i, isphpbd_vec3 *x, isphpbd_vec3 *u) {
+    const isphpbd_vec3 from = isphx_vec(f->position + 4 * i);
+    int round, e, last;
+    for (round = 0; round < 2; ++round) {
+        for (last = -1, e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+            const int b = f->entry[e].boundary;
+            if (b < 0 || b == last) continue;
+            isphx_contact(f, f->boundary + b, x, u);
+            last = b;
+        }
+    }
+    for (last = -1, e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+        const int b = f->entry[e].boundary;
+        const isphx_boundary *boundary = f->boundary + isphpbdx_maxi(b, 0);
+        if (b < 0 || b == last || boundary->desc.shape != ISPH_SHAPE_MESH) continue;
+        last = b;
+        if (boundary->desc.mesh_solid && f->entry[e].distance < 0.0f) continue; /* on its way out */
+        if (!isphx_mesh_crossed(f, boundary, from, *x)) continue;
+        *x = isphx_to_world(&boundary->end, isphx_to_local(&boundary->pose, from));
+        *u = isphx_boundary_velocity(boundary, &boundary->end, *x);
+    }
+}
+
+/* Impulses on the walls: the pressure 2 p V G dt, carried halfway to the wall along its gradient, which is where the forces
+   of a floating body come out right; kept in the entry for the serial sum. */
+static void isphx_reactions(isph_fluid *f, int i, const isphx_force *force, int lane) {
+    const float s = f->scale[i], p = f->position[4 * i + 3] / s;
+    int e;
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+        isphx_entry *entry = f->entry + e;
+        const isphpbd_vec3 n = entry->normal;
+        const float slope = (force->pressure[0][lane] * n.x + force->pressure[1][lane] * n.y + force->pressure[2][lane] * n.z) / (s * s);
+        const float at_wall = isphpbdx_max(p - 0.5f * entry->distance * slope, 0.0f);
+        entry->velocity = isphpbdx_scale(n, -2.0f * at_wall * f->volume * entry->gradient * f->now.seconds);
+    }
+}
+
+static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, int lane, uint32_t *flags) {
+    isphpbd_vec3 x = isphx_vec(f->position + 4 * i), u = isphx_vec(f->star + 4 * i), d = isphpbd_v3(0.0f, 0.0f, 0.0f);
+    const float most = isphpbdx_min(f->max_speed, 2.0f * f->desc.cfl * f->dx * f->now.inverse_seconds);
+    if (force && isphx_is_crowded(f, i)) {
+        u = isphx_vec(f->velocity + 4 * i);
+        d = isphx_relief(f, i);
+    } else if (force) {
+        u = isphpbdx_add(u, isphx_pressure_kick(f, i, force, lane));
+        d = isphx_displacement(f, i, force, lane);
+    }
+    u = isphx_friction(f, i, u);
+    if (isphpbdx_dot(u, u) > most * most) {
+        *flags |= f->max_speed < most ? ISPH_STEP_SPEED_CLAMPED : ISPH_STEP_SUBSTEPS_CAPPED;
+        u = isphx_limit(u, most);
+    }
+    x = isphpbdx_add(isphpbdx_madd(x, u, f->now.seconds), d);
+    if (f->entry_count[i] > 0) isphx_contacts(f, i, &x, &u);
+    if (!isphpbdx_finite3(x) || !isphpbdx_finite3(u) || !isphx_points_ok(&x.x, 3 * sizeof(float), 1, f->dx)) {
+        *flags |= ISPH_STEP_QUARANTINED;
+        x = isphx_vec(f->position + 4 * i);
+        u = isphpbd_v3(0.0f, 0.0f, 0.0f);
+    }
+    if (force) isphx_reactions(f, i, force, lane);
+    isphx_set3(f->next + 4 * i, x.x, x.y, x.z);
+    isphx_set3(f->velocity + 4 * i, u.x, u.y, u.z);
+}
+
+static void isphx_move_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane;
+    uint32_t flags = 0;
+    isphx_force force;
+    isphx_block_chunks(f->count, block, &chunk, &end);
+    for (; chunk < end; ++chunk) {
+        if (f->solver_enabled) {
+            isphx_chunk_columns(&f->sell, chunk, columns);
+            isphx_chunk_force(f, chunk, 0, columns, &force);
+            isphx_chunk_force(f, chunk, 4, columns, &force);
+        }
+        for (lane = 0; lane < ISPHX_LANES; ++lane) {
+            const int i = chunk * ISPHX_LANES + lane;
+            if (i < f->count) isphx_move_particle(f, i, f->solver_enabled ? &force : NULL, lane, &flags);
+        }
+    }
+    f->block_flags[block] |= flags;
+}
+
+/* Pressures where the move can gather them: s p >= 0 with the position, the density pressure in an array of its own. */
+static void isphx_pressures(isph_fluid *f) {
+    int i;
+    for (i = 0; i < f->count; ++i) {
+        const float p = isphpbdx_max(f->pair[0][2 * i], 0.0f), q = f->pair[0][2 * i + 1];
+        f->position[4 * i + 3] = p;
+        f->pressure[i] = p / f->scale[i];
+        f->density_pressure[i] = f->shape[4 * i + 3] > ISPHX_OPEN ? isphpbdx_max(q, 0.0f) : q;
+    }
+}
+
+/* A component of fluid that nothing open touches has its pressure up to a constant: its least value becomes 0. Components
+   are those of the coarse level. */
+static int isphx_root(int *parent, int g) {
+    while (parent[g] != g) g = parent[g] = parent[parent[g]];
+    return g;
+}
+
+static void isphx_close_components(isph_fluid *f) {
+    isphx_coarse *coarse = &f->coarse;
+    int *parent = coarse->first; /* the factor is done with */
+    float *least = coarse->value, *air = coarse->diagonal;
+    int g, k, i;
+    for (g = 0; g < coarse->count; ++g) parent[g] = g, least[g] = 3e38f, air[g] = 0.0f;
+    for (g = 0; g < coarse->count; ++g) {
+        for (k = 0; k < coarse->link_count[g]; ++k) {
+            const int a = isphx_root(parent, g), b = isphx_root(parent, coarse->link[(size_t)g * ISPHX_COARSE_LINKS + (size_t)k]);
+            parent[isphpbdx_maxi(a, b)] = isphpbdx_mini(a, b);
+        }
+    }
+    for (i = 0; i < f->count; ++i) {
+        g = isphx_root(parent, coarse->aggregate[i]);
+        air[g] += f->air[i];
+        least[g] = isphpbdx_min(least[g], f->pair[0][2 * i] / f->scale[i]);
+    }
+    for (i = 0; i < f->count; ++i) {
+        g = isphx_root(parent, coarse->aggregate[i]);
+        if (air[g] <= 0.0f) f->pair[0][2 * i] -= least[g] * f->scale[i];
+    }
+}
+
+/* [weakly-compressible] The classic baseline (seed 001 section III): Tait's equation, symmetric forces, artificial
+   viscosity, leapfrog; the density is corrected by the walls' share so that walls do not thin it out. */
+#define ISPHX_TAIT_EXPONENT 7
+#define ISPHX_ARTIFICIAL_VISCOSITY 0.08f
+
+static float isphx_sound_speed(const isph_fluid *f) {
+    if (f->desc.sound_speed > 0.0f) return f->desc.sound_speed;
+    return 10.0f * isphpbdx_max(sqrtf(2.0f * f->reference_acceleration * 40.0f * f->dx), f->stats.max_speed);
+}
+
+/* P / density^2 of every particle, with the position; pressure for the view. Suction is cut off. */
+static void isphx_tait(isph_fluid *f) {
+    const float c = isphx_sound_speed(f);
+    int i, k;
+    for (i = 0; i < f->count; ++i) {
+        const float density = f->spread[4 * i + 3], rho = f->material_table[f->material[i]].density;
+        float power = 1.0f;
+        for (k = 0; k < ISPHX_TAIT_EXPONENT; ++k) power *= density;
+        f->pressure[i] = isphpbdx_max(rho * c * c / ISPHX_TAIT_EXPONENT * (power - 1.0f), 0.0f);
+        f->position[4 * i + 3] = f->pressure[i] / (density * density);
+    }
+}
+
+/* sum V (P_a / d_a^2 + P_b / d_b^2 + Pi_ab) grad W, per unit of rest density of a. */
+static void isphx_chunk_tait(const isph_fluid *f, int chunk, int half, const int *columns, float out[3][ISPHX_LANES]) {
+    const float *value = f->sell.value + f->sell.offset[chunk];
+    const float viscosity = ISPHX_ARTIFICIAL_VISCOSITY * f->reach * isphx_sound_speed(f) * f->now.density;
+    const isphpbdx_f4 scale = isphpbdx_f4_all(0.5f / (f->dx * f->dx)), zero = isphpbdx_f4_all(0.0f);
+    const isphpbdx_f4 soft = isphpbdx_f4_all(0.01f * f->dx * f->dx), strength = isphpbdx_f4_all(-viscosity);
+    isphpbdx_f4 a[4], b[4], u[4], v[4], sum[3];
+    int own[4], j, k;
+    isphx_own_rows(chunk, half, own);
+    isphx_gather(f->position, own, a);
+    isphx_gather(f->velocity, own, u);
+    for (k = 0; k < 3; ++k) sum[k] = zero;
+    for (j = 0; j < f->sell.length[chunk]; ++j) {
+        const int *index = columns + j * ISPHX_LANES + half;
+        isphpbdx_f4 d[3], vx = zero, r2 = soft, w;
+        isphx_gather(f->position, index, b);
+        isphx_gather(f->velocity, index, v);
+        for (k = 0; k < 3; ++k) {
+            d[k] = isphpbdx_f4_sub(a[k], b[k]);
+            vx = isphx_madd4(vx, isphpbdx_f4_sub(u[k], v[k]), d[k]);
+            r2 = isphx_madd4(r2, d[k], d[k]);
+        }
+        vx = isphpbdx_f4_mul(strength, isphpbdx_f4_div(isphpbdx_f4_min(vx, zero), r2));
+        w = isphpbdx_f4_mul(isphpbdx_f4_load(value + j * ISPHX_LANES + half), isphpbdx_f4_add(isphpbdx_f4_add(a[3], b[3]), vx));
+        for (k = 0; k < 3; ++k) sum[k] = isphx_madd4(sum[k], w, d[k]);
+    }
+    for (k = 0; k < 3; ++k) isphpbdx_f4_store(out[k] + half, isphpbdx_f4_mul(sum[k], scale));
+}
+
+static void isphx_tait_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane, k;
+    float sum[3][ISPHX_LANES];
+    isphx_block_chunks(f->count, block, &chunk, &end);
+    for (; chunk < end; ++chunk) {
+        isphx_chunk_columns(&f->sell, chunk, columns);
+        isphx_chunk_tait(f, chunk, 0, columns, sum);
+        isphx_chunk_tait(f, chunk, 4, columns, sum);
+        for (lane = 0; lane < ISPHX_LANES; ++lane) {
+            const int i = chunk * ISPHX_LANES + lane;
+            const float gravity[3] = {f->desc.gravity.x, f->desc.gravity.y, f->desc.gravity.z};
+            if (i >= f->count) continue;
+            for (k = 0; k < 3; ++k) {
+                const float wall = -2.0f * f->position[4 * i + 3] * f->wall[4 * i + k];
+                const float rho = f->material_table[f->material[i]].density;
+                f->star[4 * i + k] = f->velocity[4 * i + k] + f->now.seconds * (gravity[k] + (sum[k][lane] + wall) / rho);
+            }
+        }
+    }
+}
+
+/* [step] One substep, and the choice of how many. */
+static void isphx_now(isph_fluid *f, float seconds) {
+    isphx_substep *now = &f->now;
+    int m;
+    memset(now, 0, sizeof *now);
+    now->seconds = seconds;
+    now->inverse_seconds = 1.0f / seconds;
+    now->density = f->material_table[0].density;
+    now->several = f->material_count > 1;
+    now->relaxation = isphpbdx_min(1.0f, seconds / (ISPHX_RELAXATION * sqrtf(f->dx / f->reference_acceleration)));
+    now->smoothing = ISPHX_SMOOTHING * seconds * sqrtf(f->reference_acceleration / f->dx) / f->tables.full_weight;
+    for (m = 0; m < f->material_count; ++m) {
+        const float nu = f->material_table[m].viscosity / f->material_table[m].density;
+        now->diffusion = isphpbdx_max(now->diffusion, nu * seconds / (f->dx * f->dx));
+    }
+    now->implicit_viscosity = now->diffusion > ISPHX_IMPLICIT_VISCOSITY;
+}
+
+static void isphx_boundaries_advance(isph_fluid *f, bool commit) {
+    int a;
+    for (a = 0; a < f->active_count; ++a) {
+        isphx_boundary *boundary = f->boundary + f->active[a];
+        if (commit) boundary->pose = boundary->end;
+        else boundary->end = isphx_pose_advance(boundary->pose, boundary->desc.linear_velocity, boundary->desc.angular_velocity, f->now.seconds);
+    }
+}
+
+/* Adds an entry's impulse to its boundary. */
+static void isphx_boundary_push(isphx_boundary *b, isphpbd_vec3 at, isphpbd_vec3 j) {
+    const isphpbd_vec3 torque = isphpbdx_cross(isphpbdx_sub(at, b->pose.position), j);
+    b->linear[0] += (double)j.x, b->linear[1] += (double)j.y, b->linear[2] += (double)j.z;
+    b->angular[0] += (double)torque.x, b->angular[1] += (double)torque.y, b->angular[2] += (double)torque.z;
+}
+
+/* Hands out the impulses of this substep, in the order of the particles. */
+static void isphx_deliver(isph_fluid *f) {
+    int i, e, n = 0;
+    for (i = 0; i < f->count; ++i) {
+        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+            const isphx_entry *entry = f->entry + e;
+            const isphpbd_vec3 at = isphx_vec(f->position + 4 * i);
+            if (entry->boundary >= 0) {
+                isphx_boundary_push(f->boundary + entry->boundary, isphpbdx_madd(at, entry->normal, -entry->distance), entry->velocity);
+            } else if (f->coupler.impulses) {
+                f->impulse[n].particle = i, f->impulse[n].tag = entry->tag;
+                f->impulse[n].impulse = entry->velocity, f->impulse[n++].position = at;
+                if (n == ISPHX_IMPULSES) f->coupler.impulses(f->coupler.user, f->impulse, n), n = 0;
+            }
+        }
+    }
+    if (n > 0) f->coupler.impulses(f->coupler.user, f->impulse, n);
+}
+
+/* Fastest particle, kinetic energy and density errors, by blocks. */
+static void isphx_measure_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int begin = block * ISPHX_BLOCK, end = isphpbdx_mini(begin + ISPHX_BLOCK, f->count);
+    double *out = f->partial + 8 * block;
+    float fastest = 0.0f, dense = 0.0f;
+    double energy = 0.0, error = 0.0, covered = 0.0, crowded = 0.0;
+    int i;
+    for (i = begin; i < end; ++i) {
+        const isphpbd_vec3 u = isphx_vec(f->velocity + 4 * i);
+        const float speed2 = isphpbdx_dot(u, u), e = f->spread[4 * i + 3] - 1.0f;
+        fastest = isphpbdx_max(fastest, speed2);
+        energy += 0.5 * (double)(speed2 * f->material_table[f->material[i]].density * f->volume);
+        dense = isphpbdx_max(dense, e);
+        if (f->shape[4 * i + 3] < ISPHX_COVERED) error += (double)isphpbdx_abs(e), covered += 1.0;
+        crowded += isphx_is_crowded(f, i) ? 1.0 : 0.0;
+    }
+    out[1] = (double)fastest, out[2] = energy, out[3] = error, out[4] = covered, out[5] = (double)dense, out[6] = crowded;
+}
+
+static void isphx_measure(isph_fluid *f) {
+    double error = 0.0, covered = 0.0, energy = 0.0, entries = 0.0, fastest = 0.0, dense = 0.0, crowded = 0.0;
+    int b;
+    isphpbdx_run(&f->desc.parallel, isphx_measure_task, f, isphx_blocks(f->count));
+    for (b = 0; b < isphx_blocks(f->count); ++b) {
+        const double *part = f->partial + 8 * b;
+        fastest = part[1] > fastest ? part[1] : fastest;
+        energy += part[2], error += part[3], covered += part[4];
+        dense = part[5] > dense ? part[5] : dense;
+        crowded += part[6];
+        f->flags |= f->block_flags[b];
+    }
+    (void)entries;
+    f->stats.max_speed = sqrtf((float)fastest);
+    f->stats.kinetic_energy = (float)energy;
+    f->stats.density_error_mean = covered > 0.0 ? (float)(error / covered) : 0.0f;
+    f->stats.density_error_max = (float)dense;
+    f->stats.crowded = (int)crowded;
+}
+
+static void isphx_clear_rows(isph_fluid *f) {
+    int b, i;
+    f->active_count = 0;
+    for (b = 0; b < f->desc.boundary_capacity; ++b) if (f->boundary[b].alive) f->active[f->active_count++] = b;
+    for (b = 0; b < isphx_blocks(f->count); ++b) f->block_flags[b] = 0;
+    for (i = f->count; i < isphx_padded(f->count); ++i) isphx_rows_pad(f, i);
+}
+
+static void isphx_neighbours(isph_fluid *f) {
+    uint64_t t0 = isphpbdx_ticks(&f->desc.clock), t1, t2;
+    isphx_sort(f);
+    isphx_clear_rows(f);
+    t1 = isphpbdx_ticks(&f->desc.clock);
+    if (f->coupler.begin) f->coupler.begin(f->coupler.user, f->position, f->velocity, f->count, f->now.seconds);
+    isphpbdx_run(&f->desc.parallel, isphx_walls_task, f, isphx_blocks(f->count));
+    t2 = isphpbdx_ticks(&f->desc.clock);
+    isphx_rows(f);
+    f->stats.ticks_walls += t2 - t1;
+    f->stats.ticks_neighbours += (t1 - t0) + (isphpbdx_ticks(&f->desc.clock) - t2);
+}
+
+static void isphx_forces(isph_fluid *f) {
+    const uint64_t t0 = isphpbdx_ticks(&f->desc.clock);
+    uint64_t t1;
+    if (f->desc.solver == ISPH_SOLVER_WEAKLY_COMPRESSIBLE && f->solver_enabled) {
+        isphx_tait(f);
+        isphpbdx_run(&f->desc.parallel, isphx_tait_task, f, isphx_blocks(f->count));
+        f->stats.ticks_pressure += isphpbdx_ticks(&f->desc.clock) - t0;
+        return;
+    }
+    isphpbdx_run(&f->desc.parallel, isphx_predict_task, f, isphx_blocks(f->count));
+    if (f->now.implicit_viscosity) isphx_viscosity(f);
+    t1 = isphpbdx_ticks(&f->desc.clock);
+    f->stats.ticks_viscosity += t1 - t0;
+    if (!f->solver_enabled) return;
+    isphx_solve(f);
+    isphx_close_components(f);
+    isphx_pressures(f);
+    f->stats.ticks_pressure += isphpbdx_ticks(&f->desc.clock) - t1;
+}
+
+static void isphx_substep_run(isph_fluid *f, float seconds) {
+    uint64_t t0;
+    float *swap;
+    isphx_now(f, seconds);
+    isphx_neighbours(f);
+    isphx_forces(f);
+    t0 = isphpbdx_ticks(&f->desc.clock);
+    isphx_boundaries_advance(f, false);
+    isphpbdx_run(&f->desc.parallel, isphx_move_task, f, isphx_blocks(f->count));
+    isphx_deliver(f);
+    if (f->coupler.finish) f->coupler.finish(f->coupler.user, f->position, f->next, f->velocity, f->count, seconds);
+    swap = f->position, f->position = f->next, f->next = swap;
+    isphx_boundaries_advance(f, true);
+    isphx_measure(f);
+    f->stats.total_substeps++;
+    f->stats.ticks_move += isphpbdx_ticks(&f->desc.clock) - t0;
+}
+
+/* Fastest thing there is: particles, and boundaries with their spin. */
+static float isphx_fastest(const isph_fluid *f) {
+    float fastest = f->stats.max_speed;
+    int b;
+    for (b = 0; b < f->desc.boundary_capacity; ++b) {
+        const isphx_boundary *boundary = f->boundary + b;
+        const float spin = isphpbdx_length(boundary->desc.angular_velocity), linear = isphpbdx_length(boundary->desc.linear_velocity);
+        float radius = 0.0f;
+        int k;
+        if (!boundary->alive || linear + spin == 0.0f) continue;
+        for (k = 0; k < 3; ++k) radius += isphpbdx_max(boundary->hi[k] * boundary->hi[k], boundary->lo[k] * boundary->lo[k]);
+        fastest = isphpbdx_max(fastest, linear + spin * isphpbdx_min(sqrtf(radius), 1e3f * f->dx));
+    }
+    return fastest;
+}
+
+/* Length of the next substep: particles move at most cfl spacings; what is left is divided evenly. */
+static float isphx_choose_substep(isph_fluid *f, float left, int substeps_left) {
+    const float g = isphpbdx_length(f->desc.gravity), fastest = isphx_fastest(f) + 0.5f * g * f->max_substep;
+    float most = f->max_substep, n;
+    if (fastest * most > f->desc.cfl * f->dx) most = f->desc.cfl * f->dx / fastest;
+    if (f->desc.solver == ISPH_SOLVER_WEAKLY_COMPRESSIBLE) most = isphpbdx_min(most, 0.25f * f->reach / (isphx_sound_speed(f) + fastest));
+    n = left / most;
+    if (n > (float)substeps_left) f->flags |= ISPH_STEP_SUBSTEPS_CAPPED;
+    n = isphpbdx_clamp(n, 1.0f, (float)substeps_left);
+    return left / (float)(int)(n + 0.999f);
+}
+
+static float isphx_fastest_particle(const isph_fluid *f) {
+    float fastest = 0.0f;
+    int i;
+    for (i = 0; i < f->count; ++i) {
+        const isphpbd_vec3 u = isphx_vec(f->velocity + 4 * i);
+        fastest = isphpbdx_max(fastest, isphpbdx_dot(u, u));
+    }
+    return isphpbdx_min(sqrtf(fastest), f->max_speed);
+}
+
+ISPHPBD_API uint32_t isph_fluid_step(isph_fluid *fluid, float seconds, isphpbd_result *why) {
+    float left = seconds;
+    int done;
+    uint64_t start;
+    isphx_why(why, ISPHPBD_BAD_ARGUMENT);
+    if (!fluid || !isphx_in(seconds, 1e-9f, 1.0f)) return 0;
+    isphx_why(why, ISPHPBD_LOCKED);
+    if (fluid->stepping) return 0;
+    isphx_why(why, ISPHPBD_OK);
+    fluid->stepping = true;
+    fluid->flags = 0;
+    start = isphpbdx_ticks(&fluid->desc.clock);
+    fluid->stats.ticks_neighbours = fluid->stats.ticks_walls = fluid->stats.ticks_viscosity = 0;
+    fluid->stats.ticks_pressure = fluid->stats.ticks_move = 0;
+    fluid->stats.viscosity_iterations = 0;
+    fluid->stats.max_speed = isphx_fastest_particle(fluid);
+    for (done = 0; fluid->count > 0 && done < fluid->desc.max_substeps && left > 0.0f; ++done) {
+        const float substep = isphx_choose_substep(fluid, left, fluid->desc.max_substeps - done);
+        isphx_substep_run(fluid, substep);
+        left = substep > 0.999f * left ? 0.0f : left - substep;
+    }
+    fluid->stats.substeps = done;
+    fluid->stats.ticks_total = isphpbdx_ticks(&fluid->desc.clock) - start;
+    fluid->stepping = false;
+    return fluid->flags;
+}
+
+ISPHPBD_API isph_stats isph_fluid_stats(const isph_fluid *fluid) {
+    isph_stats stats;
+    memset(&stats, 0, sizeof stats);
+    if (!fluid) return stats;
+    stats = fluid->stats;
+    stats.particles = fluid->count;
+    stats.boundaries = fluid->boundary_count;
+    stats.triangles = fluid->triangle_count;
+    stats.bytes = fluid->bytes;
+    return stats;
+}
+
+/* [snapshot] Everything that affects the future, in a fixed little-endian form: header, materials, boundaries, slots,
+   particles (45 bytes each), checksum. A snapshot is read twice: once to check, once to apply. */
+#define ISPHX_SNAPSHOT_MAGIC 0x50534931u /* "1ISP" */
+#define ISPHX_SNAPSHOT_VERSION 1u
+#define ISPHX_PARTICLE_BYTES 45u
+
+typedef struct isphx_stream { /* writes where out is set, reads where in is set, else only counts */
+    unsigned char *out;
+    const unsigned char *in;
+    size_t used;
+    uint64_t checksum;
+} isphx_stream;
+
+static void isphx_stream_byte(isphx_stream *s, uint8_t *value) {
+    if (s->in) *value = s->in[s->used];
+    if (s->out) s->out[s->used] = *value;
+    s->checksum = isphpbdx_hash_word(s->checksum, *value);
+    s->used++;
+}
+static void isphx_stream_u32(isphx_stream *s, uint32_t *value) {
+    if (s->in) {
+        const unsigned char *p = s->in + s->used;
+        *value = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+    }
+    if (s->out) {
+        unsigned char *p = s->out + s->used;
+        p[0] = (unsigned char)(*value & 255u), p[1] = (unsigned char)(*value >> 8 & 255u);
+        p[2] = (unsigned char)(*value >> 16 & 255u), p[3] = (unsigned char)(*value >> 24);
+    }
+    s->checksum = isphpbdx_hash_word(s->checksum, *value);
+    s->used += 4;
+}
+static void isphx_stream_int(isphx_stream *s, int *value) {
+    uint32_t bits = (uint32_t)*value;
+    isphx_stream_u32(s, &bits);
+    if (s->in) *value = bits <= 0x7fffffffu ? (int)bits : -(int)(~bits) - 1;
+}
+static void isphx_stream_floats(isphx_stream *s, float *values, int count) {
+    int i;
+    for (i = 0; i < count; ++i) {
+        uint32_t bits;
+        memcpy(&bits, values + i, sizeof bits);
+        isphx_stream_u32(s, &bits);
+        if (s->in) memcpy(values + i, &bits, sizeof bits);
+    }
+}
+static void isphx_stream_u64(isphx_stream *s, uint64_t *value) {
+    uint32_t low = (uint32_t)(*value & 0xffffffffu), high = (uint32_t)(*value >> 32);
+    isphx_stream_u32(s, &low);
+    isphx_stream_u32(s, &high);
+    if (s->in) *value = (uint64_t)high << 32 | low;
+}
+static void isphx_stream_doubles(isphx_stream *s, double *values, int count) {
+    int i;
+    for (i = 0; i < count; ++i) {
+        uint64_t bits;
+        memcpy(&bits, values + i, sizeof bits);
+        isphx_stream_u64(s, &bits);
+        if (s->in) memcpy(values + i, &bits, sizeof bits);
+    }
+}
+
+typedef struct isphx_header { /* what has to be known, and to match, before anything is applied */
+    uint32_t magic, version, layout;
+    int count, material_count, slots_used, free_count;
+} isphx_header;
+
+/* Digest of the parts of the desc that shape the state. */
+static uint32_t isphx_layout_digest(const isph_fluid *f) {
+    uint64_t hash = isphpbdx_hash_words(0x6c61u, &f->desc.spacing, 1);
+    hash = isphpbdx_hash_words(hash, &f->desc.support, 1);
+    hash = isphpbdx_hash_word(hash, (uint32_t)f->desc.solver);
+    hash = isphpbdx_hash_word(hash, (uint32_t)f->desc.particle_capacity);
+    hash = isphpbdx_hash_word(hash, (uint32_t)f->desc.boundary_capacity);
+    hash = isphpbdx_hash_word(hash, (uint32_t)f->desc.material_capacity);
+    return (uint32_t)(hash >> 32);
+}
+
+static void isphx_stream_header(isphx_stream *s, isphx_header *h) {
+    isphx_stream_u32(s, &h->magic);
+    isphx_stream_u32(s, &h->version);
+    isphx_stream_u32(s, &h->layout);
+    isphx_stream_int(s, &h->count);
+    isphx_stream_int(s, &h->material_count);
+    isphx_stream_int(s, &h->slots_used);
+    isphx_stream_int(s, &h->free_count);
+}
+
+/* A boundary of the snapshot; its mesh is only named by its hash, which has to be there already. */
+static void isphx_stream_boundary(isphx_stream *s, isphx_boundary *b) {
+    uint8_t alive = b->alive ? 1u : 0u;
+    isphx_stream_byte(s, &alive);
+    b->alive = alive == 1u;
+    isphx_stream_u32(s, &b->generation);
+    if (!b->alive) return;
+    isphx_stream_floats(s, &b->pose.position.x, 3);
+    isphx_stream_floats(s, &b->pose.rotation.x, 4);
+    isphx_stream_floats(s, &b->desc.linear_velocity.x, 3);
+    isphx_stream_floats(s, &b->desc.angular_velocity.x, 3);
+    isphx_stream_u64(s, &b->mesh_hash);
+    isphx_stream_doubles(s, b->linear, 3);
+    isphx_stream_doubles(s, b->angular, 3);
+}
+
+static void isphx_stream_settings(isphx_stream *s, isph_fluid *f) {
+    uint8_t enabled = f->solver_enabled ? 1u : 0u;
+    isphx_stream_floats(s, &f->desc.gravity.x, 3);
+    isphx_stream_floats(s, &f->desc.tolerance, 1);
+    isphx_stream_int(s, &f->desc.max_iterations);
+    isphx_stream_int(s, &f->desc.max_substeps);
+    isphx_stream_byte(s, &enabled);
+    f->solver_enabled = enabled != 0;
+    isphx_stream_u64(s, &f->stats.total_substeps);
+}
+
+static void isphx_stream_particle(isphx_stream *s, isph_fluid *f, int i) {
+    isphx_stream_floats(s, f->position + 4 * i, 3);
+    isphx_stream_floats(s, f->velocity + 4 * i, 3);
+    isphx_stream_floats(s, f->pair[0] + 2 * i, 1); /* the pressure start; the density solve starts at 0 */
+    isphx_stream_floats(s, f->pressure + i, 1);
+    isphx_stream_floats(s, f->density + i, 1);
+    isphx_stream_u32(s, f->id + i);
+    isphx_stream_u32(s, f->user + i);
+    isphx_stream_byte(s, f->material + i);
+}
+
+/* The whole state in one order, for writing, reading, counting and hashing alike. */
+static void isphx_stream_state(isphx_stream *s, isph_fluid *f) {
+    int i;
+    isphx_stream_settings(s, f);
+    for (i = 0; i < f->material_count; ++i) isphx_stream_floats(s, &f->material_table[i].density, 4);
+    for (i = 0; i < f->desc.boundary_capacity; ++i) isphx_stream_boundary(s, f->boundary + i);
+    for (i = 0; i < f->slots_used; ++i) isphx_stream_u32(s, f->slot_generation + i);
+    for (i = 0; i < f->free_count; ++i) isphx_stream_int(s, f->free_slot + i);
+    for (i = 0; i < f->count; ++i) isphx_stream_particle(s, f, i);
+}
+
+static isphx_header isphx_header_of(const isph_fluid *f) {
+    isphx_header h;
+    h.magic = ISPHX_SNAPSHOT_MAGIC, h.version = ISPHX_SNAPSHOT_VERSION, h.layout = isphx_layout_digest(f);
+    h.count = f->count, h.material_count = f->material_count, h.slots_used = f->slots_used, h.free_count = f->free_count;
+    return h;
+}
+
+/* Writing and counting leave the fluid as it is; the streams take it non-const because reading does not. */
+static isphx_stream isphx_stream_out(const isph_fluid *fluid, unsigned char *out) {
+    isphx_stream s = {NULL, NULL, 0, UINT64_C(0x6973706831)};
+    isphx_header h = isphx_header_of(fluid);
+    union { const isph_fluid *in; isph_fluid *out; } access;
+    access.in = fluid;
+    s.out = out;
+    isphx_stream_header(&s, &h);
+    isphx_stream_state(&s, access.out);
+    return s;
+}
+
+ISPHPBD_API uint64_t isph_fluid_hash(const isph_fluid *fluid) {
+    return fluid ? isphx_stream_out(fluid, NULL).checksum : 0;
+}
+
+ISPHPBD_API size_t isph_fluid_save(const isph_fluid *fluid, void *bytes, size_t capacity) {
+    isphx_stream s;
+    uint64_t checksum;
+    size_t needed;
+    if (!fluid) return 0;
+    s = isphx_stream_out(fluid, NULL);
+    needed = s.used + 8;
+    if (!bytes || capacity < needed) return needed;
+    checksum = s.checksum;
+    s = isphx_stream_out(fluid, (unsigned char *)bytes);
+    isphx_stream_u64(&s, &checksum);
+    return needed;
+}
+
+/* Bytes of the boundaries of a snapshot that starts at s; -1 when they do not belong to this fluid. */
+static bool isphx_boundaries_match(const isph_fluid *f, isphx_stream *s, size_t size) {
+    int i;
+    for (i = 0; i < f->desc.boundary_capacity; ++i) {
+        isphx_boundary b;
+        memset(&b, 0, sizeof b);
+        if (size - s->used < 5 || (s->in[s->used] == 1u && size - s->used < 200)) return false;
+        isphx_stream_boundary(s, &b);
+        if (b.alive != f->boundary[i].alive) return false;
+        if (!b.alive) continue;
+        if (b.generation != f->boundary[i].generation || b.mesh_hash != f->boundary[i].mesh_hash) return false;
+        if (!isphx_motion_ok(b.pose.position, b.pose.rotation, b.desc.linear_velocity, b.desc.angular_velocity)) return false;
+    }
+    return true;
+}
+
+/* Are ids, slots and the free list a permutation of each other? Uses the scratch, changes nothing else. */
+static bool isphx_slots_match(isph_fluid *f, const isphx_header *h, isphx_stream s) {
+    unsigned char *seen = f->scratch;
+    const isphx_stream generations = s;
+    int i;
+    memset(seen, 0, (size_t)h->slots_used);
+    s.used += 4 * (size_t)h->slots_used;
+    for (i = 0; i < h->free_count; ++i) {
+        int slot = 0;
+        isphx_stream_int(&s, &slot);
+        if (slot < 0 || slot >= h->slots_used || seen[slot]++) return false;
+    }
+    for (i = 0; i < h->count; ++i) {
+        isphx_stream at = s;
+        uint32_t id = 0, generation = 0, slot;
+        at.used += (size_t)i * ISPHX_PARTICLE_BYTES + 36;
+        isphx_stream_u32(&at, &id);
+        slot = isphx_slot(f, id);
+        if (slot >= (uint32_t)h->slots_used || seen[slot]++) return false;
+        at = generations;
+        at.used += 4 * (size_t)slot;
+        isphx_stream_u32(&at, &generation);
+        if (id >> f->slot_bits != generation) return false;
+        at = s;
+        at.used += (size_t)i * ISPHX_PARTICLE_BYTES + 44;
+        if (s.in[at.used] >= h->material_count) return false;
+    }
+    return true;
+}
+
+static bool isphx_values_match(const isph_fluid *f, const isphx_header *h, isphx_stream s) {
+    float v[9];
+    int i, k;
+    s.used += 4 * ((size_t)h->slots_used + (size_t)h->free_count);
+    for (i = 0; i < h->count; ++i) {
+        isphx_stream at = s;
+        at.used += (size_t)i * ISPHX_PARTICLE_BYTES;
+        isphx_stream_floats(&at, v, 9);
+        for (k = 0; k < 9; ++k) if (!isphpbdx_finite(v[k])) return false;
+        if (!isphx_points_ok(v, 3 * sizeof(float), 1, f->dx)) return false;
+    }
+    return true;
+}
+
+static bool isphx_snapshot_checksum(const unsigned char *in, size_t size, isph_fluid *scratch_owner, const isphx_header *h);
+
+/* Everything about the image is right, from its header to its last number. */
+static bool isphx_snapshot_ok(isph_fluid *f, const unsigned char *in, size_t size, isphx_header *h) {
+    isphx_stream s = {NULL, NULL, 0, 0};
+    const size_t settings = 3 * 4 + 4 + 4 + 4 + 1 + 8;
+    size_t rest;
+    float numbers[4];
+    int limits[2] = {0, 0}, i;
+    s.in = in;
+    if (size < 28 + settings + 8) return false;
+    isphx_stream_header(&s, h);
+    if (h->magic != ISPHX_SNAPSHOT_MAGIC || h->version != ISPHX_SNAPSHOT_VERSION || h->layout != isphx_layout_digest(f)) return false;
+    if (h->count < 0 || h->count > f->desc.particle_capacity || h->material_count < 0 || h->material_count > f->desc.material_capacity) return false;
+    if (h->slots_used < h->count || h->slots_used > f->desc.particle_capacity || h->free_count != h->slots_used - h->count) return false;
+    isphx_stream_floats(&s, numbers, 4);
+    isphx_stream_int(&s, &limits[0]);
+    isphx_stream_int(&s, &limits[1]);
+    if (!isphpbdx_finite3(isphx_vec(numbers)) || !isphx_in(numbers[3], 0.0f, 1.0f) || limits[0] < 1 || limits[1] < 1) return false;
+    s.used += 9;
+    if (size - s.used < 16 * (size_t)h->material_count) return false;
+    for (i = 0; i < h->material_count; ++i) {
+        isphx_stream_floats(&s, numbers, 4);
+        if (!isphx_in(numbers[0], 1e-3f, 1e6f) || !isphx_in(numbers[1], 0.0f, 1e6f) || !isphx_in(numbers[2], 1e-6f, 1e6f) || !isphx_in(numbers[3], 0.0f, 1e4f)) return false;
+    }
+    if (!isphx_boundaries_match(f, &s, size)) return false;
+    rest = 4 * ((size_t)h->slots_used + (size_t)h->free_count) + ISPHX_PARTICLE_BYTES * (size_t)h->count + 8;
+    return size - s.used == rest && isphx_slots_match(f, h, s) && isphx_values_match(f, h, s) && isphx_snapshot_checksum(in, size, f, h);
+}
+
+/* The checksum over the words in stream order, without applying them: particles are read into a spare place. */
+static bool isphx_snapshot_checksum(const unsigned char *in, size_t size, isph_fluid *f, const isphx_header *h) {
+    isphx_stream s = {NULL, NULL, 0, UINT64_C(0x6973706831)};
+    isphx_header header;
+    uint64_t stored = 0, sum;
+    uint32_t word = 0;
+    uint8_t byte = 0;
+    int i, k;
+    (void)size;
+    s.in = in;
+    isphx_stream_header(&s, &header);
+    for (i = 0; i < 6; ++i) isphx_stream_u32(&s, &word);
+    isphx_stream_byte(&s, &byte);
+    for (i = 0; i < 2 + 4 * h->material_count; ++i) isphx_stream_u32(&s, &word);
+    for (i = 0; i < f->desc.boundary_capacity; ++i) {
+        isphx_boundary b;
+        memset(&b, 0, sizeof b);
+        isphx_stream_boundary(&s, &b);
+    }
+    for (i = 0; i < h->slots_used + h->free_count; ++i) isphx_stream_u32(&s, &word);
+    for (i = 0; i < h->count; ++i) {
+        for (k = 0; k < 11; ++k) isphx_stream_u32(&s, &word);
+        isphx_stream_byte(&s, &byte);
+    }
+    sum = s.checksum;
+    isphx_stream_u64(&s, &stored);
+    return stored == sum;
+}
+
+ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes, size_t size) {
+    isphx_stream s = {NULL, NULL, 0, 0};
+    isphx_header h;
+    int i;
+    if (!fluid || !bytes) return ISPHPBD_BAD_ARGUMENT;
+    if (fluid->stepping) return ISPHPBD_LOCKED;
+    if (!isphx_snapshot_ok(fluid, (const unsigned char *)bytes, size, &h)) return ISPHPBD_BAD_SNAPSHOT;
+    s.in = (const unsigned char *)bytes;
+    isphx_stream_header(&s, &h);
+    fluid->count = h.count, fluid->material_count = h.material_count;
+    fluid->slots_used = h.slots_used, fluid->free_count = h.free_count;
+    isphx_stream_state(&s, fluid);
+    for (i = 0; i < fluid->slots_used; ++i) fluid->slot_index[i] = -1;
+    for (i = 0; i < fluid->count; ++i) {
+        fluid->slot_index[isphx_slot(fluid, fluid->id[i])] = i;
+        fluid->position[4 * i + 3] = fluid->velocity[4 * i + 3] = 0.0f;
+        fluid->pair[0][2 * i + 1] = 0.0f;
+    }
+    isphx_fluid_derive(fluid);
+    return ISPHPBD_OK;
+}
+
+#undef ISPHX_PI
+#endif /* ISPHX_IMPLEMENTED */
+#endif /* implementation */
