@@ -69,7 +69,7 @@ selected_tests := $(filter $(addprefix %/,$(addsuffix .sh,$(TESTS)) $(TESTS)),$(
 endif
 selected_validations := $(if $(ONLY),$(filter $(addprefix %/,$(ONLY)),$(validations)),$(validations))
 
-.PHONY: all test validate bench fuzz demo style clean help
+.PHONY: all test golden validate bench fuzz demo style clean help
 all: $(programs)
 
 # Every program is one file that includes headers; all of them wait for all headers. The stamp makes a change of
@@ -110,6 +110,10 @@ validate: $(selected_validations)
 bench: $(benchmarks)
 	@for b in $(benchmarks); do echo "== $$b"; $$b $(BENCH_ARGS) || exit 1; done
 
+# The hashes of the scenes in tests/bits_*.c as they shall be from now on.
+golden:
+	@CC='$(CC)' sh tests/test_same_bits.sh renew
+
 # Random input for FUZZ_SECONDS each, under ASan and UBSan.
 FUZZ_SECONDS ?= 60
 fuzz: $(fuzzers)
@@ -135,6 +139,7 @@ clean:
 help:
 	@echo "make            build all programs into $(BUILD)/"
 	@echo "make test       run the tests; the last line says N passed, N failed"
+	@echo "make golden     renew the hashes in tests/golden, after a change of results on purpose"
 	@echo "make validate   run the long physical validations and write docs/validation.md with its plots"
 	@echo "make bench      run the benchmarks"
 	@echo "make fuzz       feed random input to what reads files, FUZZ_SECONDS=60 each"

@@ -1,0 +1,71 @@
+/* Hashes of small scenes of isphpbd_pbd.h; see tests/support/bits.h. */
+#define IPBD_IMPLEMENTATION
+#include "isphpbd_pbd.h"
+
+#include "bits.h"
+
+enum { CLOTH = 15, CELLS = 4, CORNERS = CELLS + 1 };
+
+static ipbd_world *make_world(isphpbd_parallel parallel) {
+    ipbd_world_desc desc = ipbd_world_desc_default();
+    desc.parallel = parallel;
+    return ipbd_create(&desc, NULL);
+}
+
+static void add_collider(ipbd_world *world, ipbd_shape shape, ipbd_pose pose) {
+    ipbd_collider_desc desc = ipbd_collider_desc_default();
+    desc.shape = shape;
+    desc.pose = pose;
+    (void)ipbd_collider_create(world, &desc, NULL);
+}
+
+static uint64_t run(ipbd_world *world, ipbd_body body) {
+    uint64_t hash = 0;
+    if (body.id) {
+        for (int i = 0; i < 40; i++) (void)ipbd_step(world, 1.0f / 60.0f);
+        hash = ipbd_hash(world);
+    }
+    ipbd_destroy(world);
+    return hash;
+}
+
+/* A cloth held at two corners in the wind, over a ball, colliding with itself. */
+static uint64_t cloth(isphpbd_parallel parallel) {
+    float positions[3 * CLOTH * CLOTH];
+    uint32_t triangles[6 * (CLOTH - 1) * (CLOTH - 1)], corners[2] = {0, CLOTH - 1};
+    ipbd_body_desc desc = ipbd_body_desc_preset(IPBD_COTTON);
+    ipbd_world *world = make_world(parallel);
+    if (!world) return 0;
+    desc.mesh.triangle_count = ipbd_grid(CLOTH, CLOTH, 1.0f, 1.0f, positions, triangles);
+    desc.mesh.triangles = triangles;
+    desc.mesh.positions = positions;
+    desc.mesh.vertex_count = CLOTH * CLOTH;
+    desc.pinned = corners;
+    desc.pinned_count = 2;
+    desc.self_collision = true;
+    desc.wind_drag = 1.0f;
+    (void)ipbd_set_wind(world, isphpbd_v3(1.0f, 0.0f, 3.0f));
+    add_collider(world, ipbd_shape_sphere(0.25f), ipbd_pose_at(0.05f, -0.4f, 0.1f));
+    return run(world, ipbd_body_create(world, &desc, NULL));
+}
+
+static uint64_t jelly(isphpbd_parallel parallel) {
+    float positions[3 * CORNERS * CORNERS * CORNERS];
+    uint32_t tetrahedra[24 * CELLS * CELLS * CELLS];
+    ipbd_body_desc desc = ipbd_body_desc_preset(IPBD_JELLY);
+    ipbd_world *world = make_world(parallel);
+    if (!world) return 0;
+    desc.mesh.tetrahedron_count = ipbd_block(CELLS, CELLS, CELLS, isphpbd_v3(0.3f, 0.3f, 0.3f), positions, tetrahedra);
+    desc.mesh.tetrahedra = tetrahedra;
+    desc.mesh.positions = positions;
+    desc.mesh.vertex_count = CORNERS * CORNERS * CORNERS;
+    add_collider(world, ipbd_shape_plane(), ipbd_pose_at(0.0f, -0.3f, 0.0f));
+    add_collider(world, ipbd_shape_box(0.1f, 0.05f, 0.1f), ipbd_pose_at(0.1f, -0.25f, 0.0f));
+    return run(world, ipbd_body_create(world, &desc, NULL));
+}
+
+int main(void) {
+    int failures = bits_print("cloth", cloth);
+    failures += bits_print("jelly", jelly);
+    return failures > 0;
+}
