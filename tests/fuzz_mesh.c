@@ -48,7 +48,9 @@ static void fuzz_work(tet_tool *tool, void *ctx) {
     repair.shell = (in->size & 6) == 2;
     health = tet_repair(tool, &s, &repair);
     if (repair.shell) {
-        tet_asset asset = tet_make_shell(tool, &s, &health, 0.2);
+        tet_asset asset;
+        tet_refuse_non_manifold(tool, &health);
+        asset = tet_make_shell(tool, &s, &health, 0.2);
         tet_asset_bytes(tool, &asset);
     } else {
         fuzz_solid(tool, &s, &health);
@@ -83,8 +85,9 @@ static size_t fuzz_seed_stl(uint8_t *data) {
 }
 
 static size_t fuzz_seed_ply(uint8_t *data) {
-    static const char header[] = "ply\nformat binary_little_endian 1.0\nelement vertex 4\nproperty float x\nproperty float y\n"
-                                 "property float z\nelement face 4\nproperty list uchar int vertex_indices\nend_header\n";
+    static const char header[] =
+        "ply\nformat binary_little_endian 1.0\nelement vertex 4\nproperty float x\nproperty float y\n"
+        "property float z\nelement face 4\nproperty list uchar int vertex_indices\nend_header\n";
     size_t at = sizeof header - 1;
     int f, k;
     memcpy(data, header, at);
@@ -108,7 +111,8 @@ static size_t fuzz_seed(int index, uint8_t *data, size_t room) {
         "facet normal -1 0 0\nouter loop\nvertex 0 0 0\nvertex 0 0 1\nvertex 0 1 0\nendloop\nendfacet\n"
         "facet normal 1 1 1\nouter loop\nvertex 1 0 0\nvertex 0 1 0\nvertex 0 0 1\nendloop\nendfacet\nendsolid t\n",
         "ply\nformat ascii 1.0\ncomment x\nelement vertex 4\nproperty double x\nproperty double y\nproperty double z\n"
-        "property uchar red\nelement face 4\nproperty list uchar uint vertex_index\nend_header\n0 0 0 1\n1 0 0 2\n0 1 0 3\n"
+        "property uchar red\nelement face 4\nproperty list uchar uint vertex_index\nend_header\n0 0 0 1\n1 0 0 2\n0 1 "
+        "0 3\n"
         "0 0 1 4\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n"};
     size_t length;
     if (index == 5) return fuzz_seed_stl(data);

@@ -1,4 +1,5 @@
-/* test_tool_mesh.c - isphpbd-tet's meshes: volume, positive tetrahedra, angles, embedding, colours, masses, same bytes. */
+/* test_tool_mesh.c - isphpbd-tet's meshes: volume, positive tetrahedra, angles, embedding, colours, masses,
+   same bytes. */
 #if !defined(_WIN32)
 #define _XOPEN_SOURCE 700
 #endif
@@ -52,7 +53,8 @@ static void mesh_work(tet_tool *t, void *ctx) {
     job->asset = tet_make_solid(t, &job->mesh, &job->surface, &job->health, 1000.0);
     job->quality = tet_mesh_quality(&job->mesh);
     job->bytes = tet_asset_bytes(t, &job->asset);
-    if (ipbd_asset_open(job->bytes.data, job->bytes.size, NULL, 0, &job->opened) != ISPHPBD_OK) tet_fail(t, "cannot open");
+    if (ipbd_asset_open(job->bytes.data, job->bytes.size, NULL, 0, &job->opened) != ISPHPBD_OK)
+        tet_fail(t, "cannot open");
 }
 
 static mesh_job mesh_of(const shape_entry *shape, tet_method method) {
@@ -63,7 +65,7 @@ static mesh_job mesh_of(const shape_entry *shape, tet_method method) {
     return job;
 }
 
-/* ---- what holds for every asset --------------------------------------------------------------------------------------- */
+/* ---- what holds for every asset ---------------------------------------------------------------------------------- */
 
 /* Largest distance between a vertex of the file and where the asset puts it, as a part of the diagonal. */
 static double embedding_error(const mesh_job *job) {
@@ -100,7 +102,8 @@ static double enclosed_volume(const ipbd_asset *a) {
     int i;
     for (i = 0; i < a->triangle_count; ++i) {
         const uint32_t *v = a->triangles + 3 * i;
-        six += tet_volume6(tet_v(0, 0, 0), tet_asset_vertex(a, v[0]), tet_asset_vertex(a, v[1]), tet_asset_vertex(a, v[2]));
+        six += tet_volume6(tet_v(0, 0, 0), tet_asset_vertex(a, v[0]), tet_asset_vertex(a, v[1]),
+                           tet_asset_vertex(a, v[2]));
     }
     return six / 6.0;
 }
@@ -140,13 +143,14 @@ TEST check_edges(const ipbd_asset *a) {
     for (i = 0; i < a->tetrahedron_count; ++i) {
         for (k = 0; k < 6; ++k) {
             const uint32_t *v = a->tetrahedra + 4 * i;
-            ASSERT(tet_map_get(&seen, tet_edge_key((int)v[tet_edge_corners[k][0]], (int)v[tet_edge_corners[k][1]])) >= 0);
+            ASSERT(tet_map_get(&seen, tet_edge_key((int)v[tet_edge_corners[k][0]], (int)v[tet_edge_corners[k][1]])) >=
+                   0);
         }
     }
     PASS();
 }
 
-/* ---- built-in ------------------------------------------------------------------------------------------------------------ */
+/* ---- built-in ---------------------------------------------------------------------------------------------------- */
 
 TEST builtin_makes(const shape_entry *shape) {
     mesh_job job = mesh_of(shape, TET_METHOD_BUILTIN);
@@ -194,7 +198,7 @@ TEST builtin_refuses_what_it_cannot(void) {
     PASS();
 }
 
-/* ---- the angle bound, on surfaces made to break it ------------------------------------------------------------------------ */
+/* ---- the angle bound, on surfaces made to break it --------------------------------------------------------------- */
 
 static unsigned spiky_seed;
 
@@ -249,7 +253,7 @@ TEST the_angle_bound_holds_for_any_surface(void) {
     PASS();
 }
 
-/* ---- TetGen --------------------------------------------------------------------------------------------------------------- */
+/* ---- TetGen ------------------------------------------------------------------------------------------------------ */
 
 TEST tetgen_keeps_the_surface(const shape_entry *shape) {
     mesh_job job = mesh_of(shape, TET_METHOD_TETGEN);
@@ -259,7 +263,8 @@ TEST tetgen_keeps_the_surface(const shape_entry *shape) {
     ASSERTm(tool.message, tet_guard(&tool, mesh_work, &job));
     CHECK_CALL(check_asset(&job, 0.001, 500));
     ASSERT_EQ_FMT(job.surface.triangle_count, job.opened.triangle_count, "%d");
-    for (i = 0; i < job.surface.point_count; ++i) ASSERT(tet_distance(job.mesh.points[i], job.surface.points[i]) < 1e-6);
+    for (i = 0; i < job.surface.point_count; ++i)
+        ASSERT(tet_distance(job.mesh.points[i], job.surface.points[i]) < 1e-6);
     PASS();
 }
 
@@ -293,7 +298,7 @@ TEST cavities_stay_empty(void) {
     PASS();
 }
 
-/* ---- same input, same bytes ------------------------------------------------------------------------------------------------ */
+/* ---- same input, same bytes -------------------------------------------------------------------------------------- */
 
 TEST same_bytes_every_time(void) {
     mesh_job one = mesh_of(&shape_all[1], TET_METHOD_BUILTIN), two = one;

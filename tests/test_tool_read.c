@@ -19,7 +19,7 @@ static void teardown(void *unused) {
     tet_tool_end(&tool);
 }
 
-/* ---- readers -------------------------------------------------------------------------------------------------------- */
+/* ---- readers ----------------------------------------------------------------------------------------------------- */
 
 typedef struct read_job {
     const char *bytes;
@@ -91,8 +91,9 @@ TEST all_formats_give_the_same_surface(void) {
 }
 
 TEST obj_polygons_concave_and_continued(void) {
-    read_job job = read_text("# an L of six corners, over two lines\nv 0 0 0\nv 2 0 0\nv 2 1 0\nv 1 1 0\nv 1 2 0\nv 0 2 0\n"
-                             "vt 0 0\nvn 0 0 1\no part\nf 1 2 3 \\\n 4 5 6\n");
+    read_job job =
+        read_text("# an L of six corners, over two lines\nv 0 0 0\nv 2 0 0\nv 2 1 0\nv 1 1 0\nv 1 2 0\nv 0 2 0\n"
+                  "vt 0 0\nvn 0 0 1\no part\nf 1 2 3 \\\n 4 5 6\n");
     double area = 0.0;
     int i;
     ASSERTm(tool.message, tet_guard(&tool, read_work, &job));
@@ -134,7 +135,8 @@ static const char *const broken[][2] = {
     {"ply\nelement vertex 1\nproperty float x\nend_header\n1\n", "names no format"},
     {"ply\nformat ascii 1.0\nelement vertex 1\nproperty strange x\nend_header\n1\n", "type 'strange' is unknown"},
     {"ply\nformat binary_little_endian 1.0\nelement vertex 9\nproperty float x\nend_header\n1234", "cut off"},
-    {"ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n3 0 1 2\n", "there are 0"},
+    {"ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n3 0 1 2\n",
+     "there are 0"},
 };
 
 TEST broken_files_are_named(void) {
@@ -149,7 +151,7 @@ TEST broken_files_are_named(void) {
     PASS();
 }
 
-/* ---- repair --------------------------------------------------------------------------------------------------------- */
+/* ---- repair ------------------------------------------------------------------------------------------------------ */
 
 static const char tetrahedron[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
 
@@ -213,7 +215,8 @@ TEST holes_are_filled_on_demand(void) {
 }
 
 TEST an_edge_of_three_faces_is_refused(void) {
-    read_job job = mended("v 2 2 2\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\nf 2 3 5\nf 3 4 5\nf 4 2 5\nf 1 2 5\nf 2 1 5\n", true);
+    read_job job =
+        mended("v 2 2 2\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\nf 2 3 5\nf 3 4 5\nf 4 2 5\nf 1 2 5\nf 2 1 5\n", true);
     ASSERT_FALSE(tet_guard(&tool, read_work, &job));
     ASSERT(strstr(tool.message, "more than two faces") != NULL);
     PASS();

@@ -5,16 +5,16 @@ DO THIS
     Include isphpbd_pbd.h and this file; in the file that defines IPBD_IMPLEMENTATION the loader is compiled too.
 
 FORMAT (version 1)
-    Little-endian 32-bit words throughout. 40 words of header, then the sections in the order of ipbd_asset_section, each
-    padded with zeros to a multiple of 16 bytes. Offsets follow from the counts, so that there is nothing to point astray.
+    Little-endian 32-bit words throughout. 40 words of header, then the sections in the order of ipbd_asset_section,
+    each padded with zeros to a multiple of 16 bytes. Offsets follow from the counts: nothing can point astray.
         word 0, 1   magic "IPBD" "TETA"         word 2      version
         word 3      bytes of the header (160)   word 4, 5   bytes of the file, low and high
         word 6, 7   checksum, low and high      word 8      flags (IPBD_ASSET_*)
         word 9..23  counts of the sections      word 24..29 bounds: lower, upper corner (float)
         word 30..34 density, mass, volume, area, element size (float)
         word 35..39 zero
-    Checksum: 64 bits over all words but the checksum's own, in order; each word enters by (h ^ word) * odd constant, then
-    h ^= h >> 29. Both steps are one-to-one, so a change within one word never goes unnoticed. */
+    Checksum: 64 bits over all words but the checksum's own, in order; each word enters by (h ^ word) * odd constant,
+    then h ^= h >> 29. Both steps are one-to-one, so a change within one word never goes unnoticed. */
 #ifndef IPBD_ASSET_FORMAT_H
 #define IPBD_ASSET_FORMAT_H
 
@@ -24,7 +24,7 @@ FORMAT (version 1)
 extern "C" {
 #endif
 
-/* ---- [pbd-assets] -------------------------------------------------------------------------------------------------- */
+/* ---- [pbd-assets] ------------------------------------------------------------------------------------------------ */
 
 #define IPBD_ASSET_VERSION 1u
 
@@ -37,40 +37,40 @@ enum {
 };
 
 typedef enum ipbd_asset_section {
-    IPBD_ASSET_POSITIONS = 0,    /* float x y z per vertex of the body */
-    IPBD_ASSET_MASSES,           /* float per vertex */
-    IPBD_ASSET_TETRAHEDRA,       /* 4 indices each, positive volume, in the order of their colours */
-    IPBD_ASSET_TETRA_COLOURS,    /* end of every colour in the list above */
-    IPBD_ASSET_TRIANGLES,        /* 3 indices each, the body's own surface, outward */
-    IPBD_ASSET_EDGES,            /* 2 indices each, in the order of their colours */
-    IPBD_ASSET_EDGE_LENGTHS,     /* float per edge */
-    IPBD_ASSET_EDGE_COLOURS,     /* ends, as above */
-    IPBD_ASSET_BENDS,            /* 4 indices each: the edge, then the far corners of its two triangles; shells only */
-    IPBD_ASSET_BEND_ANGLES,      /* float per bend: rest angle between the two normals, rad, positive where convex */
-    IPBD_ASSET_BEND_COLOURS,     /* ends, as above */
-    IPBD_ASSET_SKIN_TETRAHEDRA,  /* 1 index per skin vertex: the tetrahedron it lives in; solids only */
-    IPBD_ASSET_SKIN_WEIGHTS,     /* 4 floats per skin vertex: its barycentric coordinates there, sum 1 */
-    IPBD_ASSET_SKIN_TRIANGLES,   /* 3 indices of skin vertices each: the mended input surface; solids only */
-    IPBD_ASSET_VERTEX_MAP,       /* per vertex of the input file: its skin vertex (solid) or body vertex (shell), or
+    IPBD_ASSET_POSITIONS = 0,   /* float x y z per vertex of the body */
+    IPBD_ASSET_MASSES,          /* float per vertex */
+    IPBD_ASSET_TETRAHEDRA,      /* 4 indices each, positive volume, in the order of their colours */
+    IPBD_ASSET_TETRA_COLOURS,   /* end of every colour in the list above */
+    IPBD_ASSET_TRIANGLES,       /* 3 indices each, the body's own surface, outward */
+    IPBD_ASSET_EDGES,           /* 2 indices each, in the order of their colours */
+    IPBD_ASSET_EDGE_LENGTHS,    /* float per edge */
+    IPBD_ASSET_EDGE_COLOURS,    /* ends, as above */
+    IPBD_ASSET_BENDS,           /* 4 indices each: the edge, then the far corners of its two triangles; shells only */
+    IPBD_ASSET_BEND_ANGLES,     /* float per bend: rest angle between the two normals, rad, positive where convex */
+    IPBD_ASSET_BEND_COLOURS,    /* ends, as above */
+    IPBD_ASSET_SKIN_TETRAHEDRA, /* 1 index per skin vertex: the tetrahedron it lives in; solids only */
+    IPBD_ASSET_SKIN_WEIGHTS,    /* 4 floats per skin vertex: its barycentric coordinates there, sum 1 */
+    IPBD_ASSET_SKIN_TRIANGLES,  /* 3 indices of skin vertices each: the mended input surface; solids only */
+    IPBD_ASSET_VERTEX_MAP,      /* per vertex of the input file: its skin vertex (solid) or body vertex (shell), or
                                     IPBD_NO_VERTEX */
     IPBD_ASSET_SECTION_COUNT
 } ipbd_asset_section;
 
 /* An opened asset. The pointers lead into the caller's bytes (or into scratch) and live as long as those. */
 typedef struct ipbd_asset {
-    uint32_t flags;                   /* IPBD_ASSET_* */
-    const float *positions;           /* m */
-    const float *masses;              /* kg, suggested; they sum up to mass */
+    uint32_t flags;         /* IPBD_ASSET_* */
+    const float *positions; /* m */
+    const float *masses;    /* kg, suggested; they sum up to mass */
     int vertex_count;
     const uint32_t *tetrahedra, *tetrahedron_colours;
     int tetrahedron_count, tetrahedron_colour_count;
     const uint32_t *triangles;
     int triangle_count;
     const uint32_t *edges, *edge_colours;
-    const float *edge_lengths;        /* m */
+    const float *edge_lengths; /* m */
     int edge_count, edge_colour_count;
     const uint32_t *bends, *bend_colours;
-    const float *bend_angles;         /* rad */
+    const float *bend_angles; /* rad */
     int bend_count, bend_colour_count;
     const uint32_t *skin_tetrahedra;
     const float *skin_weights;
@@ -79,30 +79,31 @@ typedef struct ipbd_asset {
     int skin_triangle_count;
     const uint32_t *vertex_map;
     int input_vertex_count;
-    isphpbd_vec3 lower, upper;        /* bounds of body and skin, m */
-    float density;                    /* kg/m^3 (solid) or kg/m^2 (shell) the masses were made with */
-    float mass;                       /* kg */
-    float volume;                     /* m^3 of the input surface; 0 if open */
-    float area;                       /* m^2 of the input surface */
-    float element_size;               /* m: mean edge of the body */
+    isphpbd_vec3 lower, upper; /* bounds of body and skin, m */
+    float density;             /* kg/m^3 (solid) or kg/m^2 (shell) the masses were made with */
+    float mass;                /* kg */
+    float volume;              /* m^3 of the input surface; 0 if open */
+    float area;                /* m^2 of the input surface */
+    float element_size;        /* m: mean edge of the body */
 } ipbd_asset;
 
-/* Bytes of scratch that ipbd_asset_open needs for this block: 0 where it can be used in place (the address is a multiple
-   of 4 and the machine little-endian, which is the rule). */
+/* Bytes of scratch that ipbd_asset_open needs for this block: 0 where it can be used in place (the address is a
+   multiple of 4 and the machine little-endian, which is the rule). */
 ISPHPBD_API size_t ipbd_asset_scratch_bytes(const void *bytes, size_t size);
-/* Checks everything (magic, version, size, checksum, every index, every number) and fills *asset. No bulk data is copied
-   unless scratch is needed; scratch may be NULL otherwise and has to live as long as the asset is used.
-   ISPHPBD_BAD_SNAPSHOT: not an asset, of another version, cut off or corrupted. ISPHPBD_BAD_MESH: sound as a file, but an
-   index or a number is out of range. ISPHPBD_CAPACITY: scratch is needed and too small. *asset is zero unless OK.
+/* Checks everything (magic, version, size, checksum, every index, every number) and fills *asset. No bulk data is
+   copied unless scratch is needed; scratch may be NULL otherwise and has to live as long as the asset is used.
+   ISPHPBD_BAD_SNAPSHOT: not an asset, of another version, cut off or corrupted. ISPHPBD_BAD_MESH: sound as a file, but
+   an index or a number is out of range. ISPHPBD_CAPACITY: scratch is needed and too small. *asset is zero unless OK.
    O(size); about 1 GB/s. */
-ISPHPBD_API isphpbd_result ipbd_asset_open(const void *bytes, size_t size, void *scratch, size_t scratch_size, ipbd_asset *asset);
+ISPHPBD_API isphpbd_result ipbd_asset_open(const void *bytes, size_t size, void *scratch, size_t scratch_size,
+                                           ipbd_asset *asset);
 /* Puts the asset's mesh, masses and welding (none: it is welded) into a desc; material and pose stay. */
 ISPHPBD_API void ipbd_asset_apply(const ipbd_asset *asset, ipbd_body_desc *desc);
 /* Where the skin's vertices are now, for a body made from this asset: the embedding was found offline and costs nothing
    at load time. normals (may be NULL) get area-weighted unit normals. Both have stride_bytes between vertices. For a
    shell the skin is the body itself. Vertices of the file: positions[vertex_map[i]]. */
-ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body body, const ipbd_asset *asset, float *positions,
-                                           float *normals, size_t stride_bytes);
+ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body body, const ipbd_asset *asset,
+                                           float *positions, float *normals, size_t stride_bytes);
 /* The checksum of a block, over all words but its own place; size is a multiple of 4 and at least the header. */
 ISPHPBD_API uint64_t ipbd_asset_checksum(const void *bytes, size_t size);
 
@@ -115,7 +116,7 @@ ISPHPBD_API uint64_t ipbd_asset_checksum(const void *bytes, size_t size);
 #ifndef IPBDX_ASSET_IMPLEMENTED
 #define IPBDX_ASSET_IMPLEMENTED
 
-/* ---- [assets] reading: bytes -> checked view. Nothing is believed before the checksum, and no index after it. -------- */
+/* ---- [assets] reading: bytes -> checked view. Nothing is believed before the checksum, and no index after it. ---- */
 
 enum {
     IPBDX_ASSET_HEADER_WORDS = 40,
@@ -180,7 +181,8 @@ static bool ipbdx_asset_sound(const void *bytes, size_t size) {
         if (count > IPBDX_ASSET_MOST) return false;
         total += ipbdx_asset_section_bytes(i, count);
     }
-    if (total != size || (ipbdx_asset_word(bytes, 4) | (uint64_t)ipbdx_asset_word(bytes, 5) << 32) != total) return false;
+    if (total != size || (ipbdx_asset_word(bytes, 4) | (uint64_t)ipbdx_asset_word(bytes, 5) << 32) != total)
+        return false;
     for (i = IPBDX_ASSET_UNUSED; i < IPBDX_ASSET_HEADER_WORDS; ++i) {
         if (ipbdx_asset_word(bytes, (size_t)i) != 0) return false;
     }
@@ -247,10 +249,12 @@ static void ipbdx_asset_fill(ipbd_asset *a, const ipbdx_asset_sections *s) {
 
 static void ipbdx_asset_numbers(ipbd_asset *a, const void *bytes) {
     a->flags = ipbdx_asset_word(bytes, 8);
-    a->lower = isphpbd_v3(ipbdx_asset_float(bytes, IPBDX_ASSET_BOUNDS), ipbdx_asset_float(bytes, IPBDX_ASSET_BOUNDS + 1),
-                          ipbdx_asset_float(bytes, IPBDX_ASSET_BOUNDS + 2));
-    a->upper = isphpbd_v3(ipbdx_asset_float(bytes, IPBDX_ASSET_BOUNDS + 3), ipbdx_asset_float(bytes, IPBDX_ASSET_BOUNDS + 4),
-                          ipbdx_asset_float(bytes, IPBDX_ASSET_BOUNDS + 5));
+    a->lower =
+        isphpbd_v3(ipbdx_asset_float(bytes, IPBDX_ASSET_BOUNDS), ipbdx_asset_float(bytes, IPBDX_ASSET_BOUNDS + 1),
+                   ipbdx_asset_float(bytes, IPBDX_ASSET_BOUNDS + 2));
+    a->upper =
+        isphpbd_v3(ipbdx_asset_float(bytes, IPBDX_ASSET_BOUNDS + 3), ipbdx_asset_float(bytes, IPBDX_ASSET_BOUNDS + 4),
+                   ipbdx_asset_float(bytes, IPBDX_ASSET_BOUNDS + 5));
     a->density = ipbdx_asset_float(bytes, IPBDX_ASSET_NUMBERS);
     a->mass = ipbdx_asset_float(bytes, IPBDX_ASSET_NUMBERS + 1);
     a->volume = ipbdx_asset_float(bytes, IPBDX_ASSET_NUMBERS + 2);
@@ -326,8 +330,8 @@ static bool ipbdx_asset_valid(const ipbd_asset *a) {
     const float low = -3e38f;
     return ipbdx_asset_floats_valid(&a->density, 1, 0.0f) && ipbdx_asset_floats_valid(&a->mass, 1, 0.0f) &&
            ipbdx_asset_floats_valid(&a->volume, 1, 0.0f) && ipbdx_asset_floats_valid(&a->area, 1, 0.0f) &&
-           ipbdx_asset_floats_valid(&a->element_size, 1, 0.0f) && isphpbdx_finite3(a->lower) && isphpbdx_finite3(a->upper) &&
-           ipbdx_asset_floats_valid(a->positions, 3 * (size_t)a->vertex_count, low) &&
+           ipbdx_asset_floats_valid(&a->element_size, 1, 0.0f) && isphpbdx_finite3(a->lower) &&
+           isphpbdx_finite3(a->upper) && ipbdx_asset_floats_valid(a->positions, 3 * (size_t)a->vertex_count, low) &&
            ipbdx_asset_floats_valid(a->masses, (size_t)a->vertex_count, 1e-38f) &&
            ipbdx_asset_floats_valid(a->edge_lengths, (size_t)a->edge_count, 1e-38f) &&
            ipbdx_asset_floats_valid(a->bend_angles, (size_t)a->bend_count, -3.15f) &&
@@ -337,8 +341,8 @@ static bool ipbdx_asset_valid(const ipbd_asset *a) {
            ipbdx_asset_indices_valid(a->bends, a->bend_count, 4, a->vertex_count) &&
            ipbdx_asset_colours_valid(a->tetrahedron_colours, a->tetrahedron_colour_count, a->tetrahedron_count) &&
            ipbdx_asset_colours_valid(a->edge_colours, a->edge_colour_count, a->edge_count) &&
-           ipbdx_asset_colours_valid(a->bend_colours, a->bend_colour_count, a->bend_count) && ipbdx_asset_skin_valid(a) &&
-           ipbdx_asset_map_valid(a);
+           ipbdx_asset_colours_valid(a->bend_colours, a->bend_colour_count, a->bend_count) &&
+           ipbdx_asset_skin_valid(a) && ipbdx_asset_map_valid(a);
 }
 
 isphpbd_result ipbd_asset_open(const void *bytes, size_t size, void *scratch, size_t scratch_size, ipbd_asset *asset) {
@@ -372,7 +376,7 @@ void ipbd_asset_apply(const ipbd_asset *asset, ipbd_body_desc *desc) {
     desc->weld_distance = 0.0f;
 }
 
-/* ---- [asset-skin] the embedded surface of a body made from an asset --------------------------------------------------- */
+/* ---- [asset-skin] the embedded surface of a body made from an asset ---------------------------------------------- */
 
 ISPHPBD_INLINE float *ipbdx_asset_at(float *base, size_t stride, uint32_t index) {
     return (float *)(void *)((unsigned char *)base + stride * index);
@@ -403,14 +407,15 @@ static bool ipbdx_asset_fits(const ipbd_view *view, const ipbd_asset *asset) {
     return true;
 }
 
-static void ipbdx_asset_normals(const float *positions, float *normals, size_t stride, const uint32_t *triangles, int count,
-                                int vertices) {
+static void ipbdx_asset_normals(const float *positions, float *normals, size_t stride, const uint32_t *triangles,
+                                int count, int vertices) {
     int i, k;
     for (i = 0; i < vertices; ++i) memset(ipbdx_asset_at(normals, stride, (uint32_t)i), 0, 3 * sizeof(float));
     for (i = 0; i < count; ++i) {
         isphpbd_vec3 p[3], n;
         for (k = 0; k < 3; ++k) {
-            memcpy(&p[k], (const unsigned char *)positions + stride * triangles[3 * (size_t)i + (size_t)k], sizeof p[k]);
+            memcpy(&p[k], (const unsigned char *)positions + stride * triangles[3 * (size_t)i + (size_t)k],
+                   sizeof p[k]);
         }
         n = isphpbdx_cross(isphpbdx_sub(p[1], p[0]), isphpbdx_sub(p[2], p[0]));
         for (k = 0; k < 3; ++k) {
@@ -420,13 +425,14 @@ static void ipbdx_asset_normals(const float *positions, float *normals, size_t s
     }
     for (i = 0; i < vertices; ++i) {
         float *out = ipbdx_asset_at(normals, stride, (uint32_t)i);
-        float length = sqrtf(out[0] * out[0] + out[1] * out[1] + out[2] * out[2]), scale = length > 0.0f ? 1.0f / length : 0.0f;
+        float length = sqrtf(out[0] * out[0] + out[1] * out[1] + out[2] * out[2]),
+              scale = length > 0.0f ? 1.0f / length : 0.0f;
         out[0] *= scale, out[1] *= scale, out[2] *= scale;
     }
 }
 
-isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body body, const ipbd_asset *asset, float *positions, float *normals,
-                               size_t stride_bytes) {
+isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body body, const ipbd_asset *asset, float *positions,
+                               float *normals, size_t stride_bytes) {
     bool solid = asset && (asset->flags & IPBD_ASSET_SOLID);
     int count, i;
     ipbd_view view;

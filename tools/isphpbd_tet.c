@@ -60,7 +60,7 @@ static const char tet_help_text[] =
     "\n"
     "Exit status: 0 done, 1 the input cannot be used or something failed, 2 wrong usage.\n";
 
-/* ---- [options] --------------------------------------------------------------------------------------------------------------- */
+/* ---- [options] --------------------------------------------------------------------------------------------------- */
 
 static void tet_job_default(tet_job *job) {
     memset(job, 0, sizeof *job);
@@ -119,7 +119,8 @@ static bool tet_option_valued(tet_tool *tool, tet_job *job, char **argv, int *i)
     if (strcmp(option, "-o") == 0) job->output = tet_option_value(tool, argv, i);
     else if (strcmp(option, "--obj") == 0) job->obj = tet_option_value(tool, argv, i);
     else if (strcmp(option, "--name") == 0) job->name = tet_option_name(tool, tet_option_value(tool, argv, i));
-    else if (strcmp(option, "--method") == 0) job->build.method = tet_option_method(tool, tet_option_value(tool, argv, i));
+    else if (strcmp(option, "--method") == 0)
+        job->build.method = tet_option_method(tool, tet_option_value(tool, argv, i));
     else if (strcmp(option, "--size") == 0) job->build.size = tet_option_number(tool, argv, i, 1e-9, 1e12);
     else if (strcmp(option, "--max") == 0) job->build.max_cells = (int)tet_option_number(tool, argv, i, 1, 1e8);
     else if (strcmp(option, "--min-angle") == 0) job->build.min_angle = tet_option_number(tool, argv, i, 0, 70);
@@ -144,10 +145,11 @@ static void tet_parse(tet_tool *tool, void *ctx) {
     if (job->help || job->version) return;
     if (!job->input) tet_fail(tool, "no input (--help tells more)");
     if (!job->output && !job->info && !job->obj) tet_fail(tool, "nothing to do: give -o OUTPUT, --info or --obj FILE");
-    if (job->repair.shell && job->build.keep_surface) tet_fail(tool, "--shell keeps the surface anyway: drop --keep-surface");
+    if (job->repair.shell && job->build.keep_surface)
+        tet_fail(tool, "--shell keeps the surface anyway: drop --keep-surface");
 }
 
-/* ---- [files] ----------------------------------------------------------------------------------------------------------------- */
+/* ---- [files] ----------------------------------------------------------------------------------------------------- */
 
 static tet_bytes tet_load(tet_tool *tool, const char *path) {
     FILE *file = fopen(path, "rb");
@@ -189,7 +191,7 @@ static void tet_store(tet_tool *tool, tet_job *job, const char *path, const void
     job->part[0] = 0;
 }
 
-/* ---- [work] ------------------------------------------------------------------------------------------------------------------ */
+/* ---- [work] ------------------------------------------------------------------------------------------------------ */
 
 static void tet_open_asset(tet_tool *tool, const tet_bytes *b, ipbd_asset *asset) {
     size_t scratch = ipbd_asset_scratch_bytes(b->data, b->size);
@@ -222,7 +224,9 @@ static tet_asset tet_make_asset(tet_tool *tool, const tet_job *job, tet_surface 
     tet_mesh mesh;
     tet_method method;
     if (job->repair.shell) {
-        if (health->crossings.count) tet_report(tool, "warning: %d pairs of faces cut each other", health->crossings.count);
+        tet_refuse_non_manifold(tool, health);
+        if (health->crossings.count)
+            tet_report(tool, "warning: %d pairs of faces cut each other", health->crossings.count);
         return tet_make_shell(tool, s, health, density);
     }
     tet_refuse(tool, s, health);
@@ -286,7 +290,10 @@ int main(int argc, char **argv) {
         return 2;
     }
     if (job.help) return fputs(tet_help_text, stdout), 0;
-    if (job.version) return printf("isphpbd-tet %d.%d.%d, assets of version %u\n", ISPHPBD_VERSION / 10000, ISPHPBD_VERSION / 100 % 100, ISPHPBD_VERSION % 100, IPBD_ASSET_VERSION), 0;
+    if (job.version)
+        return printf("isphpbd-tet %d.%d.%d, assets of version %u\n", ISPHPBD_VERSION / 10000,
+                      ISPHPBD_VERSION / 100 % 100, ISPHPBD_VERSION % 100, IPBD_ASSET_VERSION),
+               0;
     tool.quiet = job.quiet;
     tool.verbose_report = true;
     good = tet_guard(&tool, tet_work, &job);

@@ -1,4 +1,4 @@
-/* tet_asset.h - turns a mesh into the bytes of an asset: surface, constraints in coloured order, masses. Private to tools/.
+/* tet_asset.h - turns a mesh into the bytes of an asset: surface, constraints in coloured order, masses. Private.
    SPDX-License-Identifier: MIT */
 #ifndef TET_ASSET_H
 #define TET_ASSET_H
@@ -6,6 +6,7 @@
 #include "asset_format.h"
 #include "tet_check.h"
 #include "tet_embed.h"
+#include "tet_quality.h"
 
 /* Everything the writer needs; lists are in file order. */
 typedef struct tet_asset {
@@ -28,7 +29,7 @@ typedef struct tet_asset {
     double density, mass, volume, area, element_size;
 } tet_asset;
 
-/* ---- [surface] of a tetrahedral mesh: faces that belong to one cell -------------------------------------------------- */
+/* ---- [surface] of a tetrahedral mesh: faces that belong to one cell ---------------------------------------------- */
 
 static const int tet_face_corners[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}}; /* outward, opposite corner k */
 
@@ -45,7 +46,8 @@ static inline int *tet_boundary(tet_tool *tool, const tet_mesh *m, int *count) {
     }
     qsort(keys, faces, sizeof *keys, tet_face_key_compare);
     for (i = 1; i < m->cell_count * 4; ++i) {
-        if (memcmp(keys[i].low, keys[i - 1].low, sizeof keys[i].low) == 0) inner[keys[i].face] = inner[keys[i - 1].face] = 1;
+        if (memcmp(keys[i].low, keys[i - 1].low, sizeof keys[i].low) == 0)
+            inner[keys[i].face] = inner[keys[i - 1].face] = 1;
     }
     tet_free(tool, keys);
     *count = 0;
@@ -59,11 +61,12 @@ static inline int *tet_boundary(tet_tool *tool, const tet_mesh *m, int *count) {
     return corners;
 }
 
-/* ---- [colours] --------------------------------------------------------------------------------------------------------- */
+/* ---- [colours] --------------------------------------------------------------------------------------------------- */
 
 /* Orders count elements of width indices so that no two of one colour share a point; within a colour the order stays.
    Greedy: colour after colour takes what it can. order[i] is the element at place i; ends of colours are returned. */
-static inline int *tet_colour(tet_tool *tool, const int *elements, int count, int width, int points, int *order, int *colours) {
+static inline int *tet_colour(tet_tool *tool, const int *elements, int count, int width, int points, int *order,
+                              int *colours) {
     int *marked = (int *)tet_alloc(tool, (size_t)points + 1, sizeof *marked), *ends = NULL, *left;
     int capacity = 0, done = 0, remaining = count, i, k;
     left = (int *)tet_alloc(tool, (size_t)count + 1, sizeof *left);
@@ -91,7 +94,8 @@ static inline int *tet_colour(tet_tool *tool, const int *elements, int count, in
 }
 
 /* Colours a list in place and answers the ends; extra (may be NULL) is one number per element that moves along. */
-static inline int *tet_colour_list(tet_tool *tool, int *elements, double *extra, int count, int width, int points, int *colours) {
+static inline int *tet_colour_list(tet_tool *tool, int *elements, double *extra, int count, int width, int points,
+                                   int *colours) {
     int *order = (int *)tet_alloc(tool, (size_t)count + 1, sizeof *order);
     int *copy = (int *)tet_alloc(tool, (size_t)count * (size_t)width + 1, sizeof *copy), *ends, i;
     double *extra_copy = (double *)tet_alloc(tool, (size_t)count + 1, sizeof *extra_copy);
@@ -99,7 +103,8 @@ static inline int *tet_colour_list(tet_tool *tool, int *elements, double *extra,
     if (extra) memcpy(extra_copy, extra, (size_t)count * sizeof *extra);
     ends = tet_colour(tool, copy, count, width, points, order, colours);
     for (i = 0; i < count; ++i) {
-        memcpy(elements + (size_t)i * (size_t)width, copy + (size_t)order[i] * (size_t)width, (size_t)width * sizeof *copy);
+        memcpy(elements + (size_t)i * (size_t)width, copy + (size_t)order[i] * (size_t)width,
+               (size_t)width * sizeof *copy);
         if (extra) extra[i] = extra_copy[order[i]];
     }
     tet_free(tool, order);
@@ -108,7 +113,7 @@ static inline int *tet_colour_list(tet_tool *tool, int *elements, double *extra,
     return ends;
 }
 
-/* ---- [constraints] ------------------------------------------------------------------------------------------------------ */
+/* ---- [constraints] ----------------------------------------------------------------------------------------------- */
 
 /* Every edge of elements with `width` corners once, smaller number first, in order of first appearance. */
 static inline int *tet_unique_edges(tet_tool *tool, const int *elements, int count, int width, int *edge_count) {
@@ -166,7 +171,8 @@ static inline double tet_mean_edge(const tet_asset *a) {
     return a->edge_count ? sum / a->edge_count : 0.0;
 }
 
-/* Shares of elements go to their corners in equal parts; what the coarse body's volume lacks of the true one is made up. */
+/* Shares of elements go to their corners in equal parts; what the coarse body's volume lacks of the true one is made
+   up. */
 static inline void tet_spread_mass(tet_tool *tool, tet_asset *a) {
     int i, k;
     double sum = 0.0;
@@ -195,23 +201,40 @@ static inline double tet_rounded(double value) {
 
 static inline void tet_round_points(tet_vec *points, int count) {
     int i;
-    for (i = 0; i < count; ++i) points[i] = tet_v(tet_rounded(points[i].x), tet_rounded(points[i].y), tet_rounded(points[i].z));
+    for (i = 0; i < count; ++i)
+        points[i] = tet_v(tet_rounded(points[i].x), tet_rounded(points[i].y), tet_rounded(points[i].z));
 }
 
-/* ---- [make] --------------------------------------------------------------------------------------------------------------- */
+/* ---- [make] ------------------------------------------------------------------------------------------------------ */
 
-static inline void tet_require_positive(tet_tool *tool, const tet_mesh *m) {
-    int i, flat = 0;
-    for (i = 0; i < m->cell_count; ++i) flat += !(tet_cell_volume(m, i) > 0.0);
-    if (flat) tet_fail(tool, "%d of %d tetrahedra have no positive volume in float precision; try the built-in method", flat, m->cell_count);
+/* The library refuses tetrahedra whose volume is below a millionth of their longest edge cubed; so does the tool, twice
+   as early, because the user can still do something about it here. */
+static inline void tet_require_sound(tet_tool *tool, const tet_mesh *m) {
+    int i, k, flat = 0;
+    for (i = 0; i < m->cell_count; ++i) {
+        const int *v = m->cells[i].v;
+        double longest = 0.0;
+        for (k = 0; k < 6; ++k) {
+            longest =
+                fmax(longest, tet_distance(m->points[v[tet_edge_corners[k][0]]], m->points[v[tet_edge_corners[k][1]]]));
+        }
+        flat += !(tet_cell_volume(m, i) > 2e-6 * longest * longest * longest);
+    }
+    if (flat) {
+        tet_fail(tool,
+                 "%d of %d tetrahedra are flat: thin triangles of the input force them; drop --keep-surface or use "
+                 "--method builtin",
+                 flat, m->cell_count);
+    }
 }
 
 /* A solid: the mesh's points are rounded in place. */
-static inline tet_asset tet_make_solid(tet_tool *tool, tet_mesh *m, const tet_surface *s, const tet_health *health, double density) {
+static inline tet_asset tet_make_solid(tet_tool *tool, tet_mesh *m, const tet_surface *s, const tet_health *health,
+                                       double density) {
     tet_asset a;
     memset(&a, 0, sizeof a);
     tet_round_points(m->points, m->point_count);
-    tet_require_positive(tool, m);
+    tet_require_sound(tool, m);
     a.flags = IPBD_ASSET_SOLID | IPBD_ASSET_CLOSED;
     a.density = density, a.volume = health->volume, a.area = health->area;
     a.points = m->points, a.point_count = m->point_count;
@@ -239,14 +262,15 @@ static inline tet_asset tet_make_shell(tet_tool *tool, tet_surface *s, const tet
     a.edges = tet_unique_edges(tool, a.triangles, a.triangle_count, 3, &a.edge_count);
     a.edge_colours = tet_colour_list(tool, a.edges, NULL, a.edge_count, 2, a.point_count, &a.edge_colour_count);
     tet_find_bends(tool, s, &a);
-    a.bend_colours = tet_colour_list(tool, a.bends, a.bend_angles, a.bend_count, 4, a.point_count, &a.bend_colour_count);
+    a.bend_colours =
+        tet_colour_list(tool, a.bends, a.bend_angles, a.bend_count, 4, a.point_count, &a.bend_colour_count);
     a.element_size = tet_mean_edge(&a);
     a.skin = s;
     tet_spread_mass(tool, &a);
     return a;
 }
 
-/* ---- [bytes] --------------------------------------------------------------------------------------------------------------- */
+/* ---- [bytes] ----------------------------------------------------------------------------------------------------- */
 
 typedef struct tet_bytes {
     unsigned char *data;
@@ -263,7 +287,9 @@ static inline void tet_put_float(tet_bytes *b, double value) {
     memcpy(&bits, &f, sizeof bits);
     tet_put_word(b, bits);
 }
-static inline void tet_put_vec(tet_bytes *b, tet_vec v) { tet_put_float(b, v.x), tet_put_float(b, v.y), tet_put_float(b, v.z); }
+static inline void tet_put_vec(tet_bytes *b, tet_vec v) {
+    tet_put_float(b, v.x), tet_put_float(b, v.y), tet_put_float(b, v.z);
+}
 static inline void tet_put_ints(tet_bytes *b, const int *values, int count) {
     int i;
     for (i = 0; i < count; ++i) tet_put_word(b, (uint32_t)values[i]);
@@ -358,7 +384,8 @@ static inline tet_bytes tet_asset_bytes(tet_tool *tool, const tet_asset *a) {
     tet_put_word(&b, (uint32_t)sum), tet_put_word(&b, (uint32_t)(sum >> 32));
     if (ipbdx_asset_in_place(b.data)) {
         isphpbd_result result = ipbd_asset_open(b.data, b.size, NULL, 0, &opened);
-        if (result != ISPHPBD_OK) tet_fail(tool, "the asset does not pass its own loader: %s", isphpbd_result_text(result));
+        if (result != ISPHPBD_OK)
+            tet_fail(tool, "the asset does not pass its own loader: %s", isphpbd_result_text(result));
     }
     return b;
 }

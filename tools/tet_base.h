@@ -65,7 +65,7 @@ static inline bool tet_guard(tet_tool *tool, void (*work)(tet_tool *tool, void *
 
 #if defined(__GNUC__)
 #define TET_PRINTF(format_at, first_at) __attribute__((format(printf, format_at, first_at)))
-#define TET_NORETURN __attribute__((noreturn))
+#define TET_NORETURN                    __attribute__((noreturn))
 #else
 #define TET_PRINTF(format_at, first_at)
 #define TET_NORETURN
@@ -161,7 +161,7 @@ static inline void *tet_reserve(tet_tool *tool, void *memory, int *capacity, int
     return tet_resize(tool, memory, (size_t)*capacity, size);
 }
 
-/* ---- [vector] doubles: files may hold large offsets; the asset is rounded to float at the very end ---------------- */
+/* ---- [vector] doubles: files may hold large offsets; the asset is rounded to float at the very end --------------- */
 
 typedef struct tet_vec {
     double x, y, z;
@@ -202,8 +202,10 @@ static inline tet_box tet_box_empty(void) {
     return box;
 }
 static inline void tet_box_add(tet_box *box, tet_vec p) {
-    box->lo = tet_v(p.x < box->lo.x ? p.x : box->lo.x, p.y < box->lo.y ? p.y : box->lo.y, p.z < box->lo.z ? p.z : box->lo.z);
-    box->hi = tet_v(p.x > box->hi.x ? p.x : box->hi.x, p.y > box->hi.y ? p.y : box->hi.y, p.z > box->hi.z ? p.z : box->hi.z);
+    box->lo =
+        tet_v(p.x < box->lo.x ? p.x : box->lo.x, p.y < box->lo.y ? p.y : box->lo.y, p.z < box->lo.z ? p.z : box->lo.z);
+    box->hi =
+        tet_v(p.x > box->hi.x ? p.x : box->hi.x, p.y > box->hi.y ? p.y : box->hi.y, p.z > box->hi.z ? p.z : box->hi.z);
 }
 static inline tet_box tet_box_of(const tet_vec *points, int count) {
     tet_box box = tet_box_empty();
@@ -319,7 +321,8 @@ static inline int tet_surface_point(tet_tool *tool, tet_surface *s, tet_vec p) {
 static inline void tet_surface_triangle(tet_tool *tool, tet_surface *s, int a, int b, int c) {
     tet_triangle t;
     t.v[0] = a, t.v[1] = b, t.v[2] = c;
-    s->triangles = (tet_triangle *)tet_reserve(tool, s->triangles, &s->triangle_capacity, s->triangle_count + 1, sizeof t);
+    s->triangles =
+        (tet_triangle *)tet_reserve(tool, s->triangles, &s->triangle_capacity, s->triangle_count + 1, sizeof t);
     s->triangles[s->triangle_count++] = t;
 }
 static inline int tet_mesh_point(tet_tool *tool, tet_mesh *m, tet_vec p) {
@@ -344,7 +347,8 @@ static inline double tet_mesh_volume(const tet_mesh *m) {
     return sum;
 }
 
-/* Volume enclosed by a closed surface (divergence theorem), about its first point to keep digits far from the origin. */
+/* Volume enclosed by a closed surface (divergence theorem), about its first point to keep digits far from the
+   origin. */
 static inline double tet_surface_volume(const tet_surface *s) {
     double sum = 0.0;
     int i;

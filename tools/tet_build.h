@@ -1,4 +1,4 @@
-/* tet_build.h - from a sound surface to a tetrahedral mesh: which method, which size, and the last touch. Private to tools/.
+/* tet_build.h - from a sound surface to a tetrahedral mesh: which method, which size, and the last touch. Private.
    SPDX-License-Identifier: MIT */
 #ifndef TET_BUILD_H
 #define TET_BUILD_H
@@ -11,14 +11,14 @@ typedef enum tet_method { TET_METHOD_AUTO, TET_METHOD_BUILTIN, TET_METHOD_TETGEN
 
 typedef struct tet_build_options {
     tet_method method;
-    double size;       /* edge of the elements; 0: chosen */
-    double ratio;      /* radius-edge bound for TetGen */
-    double min_angle;  /* smallest dihedral angle to accept, degrees; < 0: 5 for the built-in method, none for TetGen */
+    double size;      /* edge of the elements; 0: chosen */
+    double ratio;     /* radius-edge bound for TetGen */
+    double min_angle; /* smallest dihedral angle to accept, degrees; < 0: 5 for the built-in method, none for TetGen */
     int max_cells;
     bool keep_surface; /* TetGen only */
 } tet_build_options;
 
-/* ---- [fit] the volume ---------------------------------------------------------------------------------------------------- */
+/* ---- [fit] the volume -------------------------------------------------------------------------------------------- */
 
 /* A third of the area vectors of the faces round every boundary point: the derivative of the volume by its place. */
 static inline tet_vec *tet_volume_gradient(tet_tool *tool, const tet_mesh *m, const int *faces, int count) {
@@ -41,8 +41,8 @@ static inline void tet_inflate(tet_mesh *m, const tet_vec *gradient, double by) 
     }
 }
 
-/* A coarse mesh cuts corners and loses volume, and with it mass and buoyancy. Its surface is moved along its normals, by
-   a tenth of the size at most, until the volume is right; not at all where an angle would fall below the bound. */
+/* A coarse mesh cuts corners and loses volume, and with it mass and buoyancy. Its surface is moved along its normals,
+   by a tenth of the size at most, until the volume is right; not at all where an angle would fall below the bound. */
 static inline void tet_fit_volume(tet_tool *tool, tet_mesh *m, double volume, double size, double min_angle) {
     int count, round, *faces = tet_boundary(tool, m, &count);
     tet_vec *before = (tet_vec *)tet_alloc(tool, (size_t)m->point_count + 1, sizeof *before);
@@ -66,14 +66,16 @@ static inline void tet_fit_volume(tet_tool *tool, tet_mesh *m, double volume, do
     tet_free(tool, faces);
 }
 
-/* ---- [size] ----------------------------------------------------------------------------------------------------------------- */
+/* ---- [size] ------------------------------------------------------------------------------------------------------ */
 
 enum { TET_AUTO_CELLS = 2500 }; /* what the first guess aims at: a body a game can afford */
 
-static inline double tet_volume_error(const tet_mesh *m, double volume) { return fabs(tet_mesh_volume(m) / volume - 1.0); }
+static inline double tet_volume_error(const tet_mesh *m, double volume) {
+    return fabs(tet_mesh_volume(m) / volume - 1.0);
+}
 
-static inline void tet_lattice_fitted(tet_tool *tool, const tet_surface *s, const tet_bvh *bvh, double volume, double size,
-                                      double min_angle, tet_mesh *m) {
+static inline void tet_lattice_fitted(tet_tool *tool, const tet_surface *s, const tet_bvh *bvh, double volume,
+                                      double size, double min_angle, tet_mesh *m) {
     tet_stuff(tool, s, bvh, size, m);
     if (m->cell_count) tet_fit_volume(tool, m, volume, size, min_angle);
 }
@@ -99,7 +101,8 @@ static inline double tet_choose_size(tet_tool *tool, const tet_surface *s, const
     }
 }
 
-static inline void tet_build_lattice(tet_tool *tool, const tet_surface *s, double volume, const tet_build_options *o, tet_mesh *m) {
+static inline void tet_build_lattice(tet_tool *tool, const tet_surface *s, double volume, const tet_build_options *o,
+                                     tet_mesh *m) {
     tet_box *boxes = tet_triangle_boxes(tool, s);
     tet_bvh bvh = tet_bvh_build(tool, boxes, s->triangle_count);
     double size = o->size, min_angle = o->min_angle < 0.0 ? 5.0 : o->min_angle;
@@ -114,7 +117,7 @@ static inline void tet_build_lattice(tet_tool *tool, const tet_surface *s, doubl
     tet_free(tool, boxes);
 }
 
-/* ---- [build] ---------------------------------------------------------------------------------------------------------------- */
+/* ---- [build] ----------------------------------------------------------------------------------------------------- */
 
 /* The boundary of a mesh as a surface of its own. */
 static inline void tet_boundary_surface(tet_tool *tool, const tet_mesh *m, tet_surface *s) {
@@ -127,7 +130,8 @@ static inline void tet_boundary_surface(tet_tool *tool, const tet_mesh *m, tet_s
 }
 
 /* TetGen fills either the surface itself or, for a coarse body, the boundary of the built-in method's mesh. */
-static inline void tet_build_tetgen(tet_tool *tool, const tet_surface *s, double volume, const tet_build_options *o, tet_mesh *m) {
+static inline void tet_build_tetgen(tet_tool *tool, const tet_surface *s, double volume, const tet_build_options *o,
+                                    tet_mesh *m) {
     tet_tetgen_options t;
     tet_surface coarse;
     memset(&t, 0, sizeof t);
@@ -146,7 +150,8 @@ static inline void tet_build_check(tet_tool *tool, const tet_mesh *m, const tet_
     tet_quality q = tet_mesh_quality(m);
     double bound = o->min_angle >= 0.0 ? o->min_angle : method == TET_METHOD_BUILTIN ? 5.0 : 0.0;
     if (m->cell_count > o->max_cells) {
-        tet_fail(tool, "%d tetrahedra are more than the maximum of %d: raise --size or --max", m->cell_count, o->max_cells);
+        tet_fail(tool, "%d tetrahedra are more than the maximum of %d: raise --size or --max", m->cell_count,
+                 o->max_cells);
     }
     if (q.angle_min < bound) {
         tet_fail(tool, "the smallest dihedral angle is %.2f degrees, less than the bound of %g", q.angle_min, bound);
@@ -154,7 +159,8 @@ static inline void tet_build_check(tet_tool *tool, const tet_mesh *m, const tet_
 }
 
 /* Answers the method that was used. */
-static inline tet_method tet_build(tet_tool *tool, const tet_surface *s, double volume, const tet_build_options *o, tet_mesh *m) {
+static inline tet_method tet_build(tet_tool *tool, const tet_surface *s, double volume, const tet_build_options *o,
+                                   tet_mesh *m) {
     tet_method method = o->method;
     if (method == TET_METHOD_AUTO) method = tet_tetgen_installed() ? TET_METHOD_TETGEN : TET_METHOD_BUILTIN;
     if (method == TET_METHOD_TETGEN && !tet_tetgen_installed()) {

@@ -33,10 +33,11 @@ static inline bool tet_closed(const tet_health *health) {
     return !health->holes.count && !health->non_manifold.count && !health->unorientable.count;
 }
 
-/* ---- [weld] points closer than a distance become one ---------------------------------------------------------------- */
+/* ---- [weld] points closer than a distance become one ------------------------------------------------------------- */
 
 static inline uint64_t tet_weld_cell(tet_vec p, double cell, int dx, int dy, int dz) {
-    int64_t x = (int64_t)floor(p.x / cell) + dx, y = (int64_t)floor(p.y / cell) + dy, z = (int64_t)floor(p.z / cell) + dz;
+    int64_t x = (int64_t)floor(p.x / cell) + dx, y = (int64_t)floor(p.y / cell) + dy,
+            z = (int64_t)floor(p.z / cell) + dz;
     uint64_t hash = (uint64_t)x * UINT64_C(0x9E3779B97F4A7C15);
     hash = (hash ^ (hash >> 29) ^ (uint64_t)y) * UINT64_C(0xBF58476D1CE4E5B9);
     hash = (hash ^ (hash >> 32) ^ (uint64_t)z) * UINT64_C(0x94D049BB133111EB);
@@ -44,7 +45,8 @@ static inline uint64_t tet_weld_cell(tet_vec p, double cell, int dx, int dy, int
 }
 
 /* The first kept point within the distance of p, or -1. Cells hold chains: head in the map, then next[]. */
-static inline int tet_weld_find(const tet_map *cells, const int *next, const tet_vec *kept, tet_vec p, double distance) {
+static inline int tet_weld_find(const tet_map *cells, const int *next, const tet_vec *kept, tet_vec p,
+                                double distance) {
     int best = INT_MAX, dx, dy, dz, at;
     for (dz = -1; dz <= 1; ++dz) {
         for (dy = -1; dy <= 1; ++dy) {
@@ -87,9 +89,10 @@ static inline int tet_weld(tet_tool *tool, tet_surface *s, double distance) {
     return files - kept;
 }
 
-/* ---- [adjacency] ---------------------------------------------------------------------------------------------------- */
+/* ---- [adjacency] ------------------------------------------------------------------------------------------------- */
 
-/* twin[3t + k] is the half-edge beyond edge k of triangle t (from corner k to corner k + 1); -1: open; -2: three or more. */
+/* twin[3t + k] is the half-edge beyond edge k of triangle t (from corner k to corner k + 1); -1: open; -2: three or
+   more. */
 static inline int *tet_twins(tet_tool *tool, const tet_surface *s) {
     int *twin = (int *)tet_alloc(tool, (size_t)s->triangle_count * 3 + 1, sizeof *twin);
     tet_map edges;
@@ -118,7 +121,7 @@ static inline tet_vec tet_half_edge_middle(const tet_surface *s, int h) {
     return tet_mix(s->points[v[h % 3]], s->points[v[(h + 1) % 3]], 0.5);
 }
 
-/* ---- [faces] degenerate, duplicate, unused --------------------------------------------------------------------------- */
+/* ---- [faces] degenerate, duplicate, unused ----------------------------------------------------------------------- */
 
 static inline void tet_drop_marked(tet_surface *s, const unsigned char *marked) {
     int i, kept = 0;
@@ -139,8 +142,10 @@ static inline bool tet_flat(const tet_surface *s, int triangle, double *longest,
     return tet_length(tet_triangle_normal(s, triangle)) <= 1e-10 * *longest * *longest;
 }
 
-/* A face whose corners lie on one line would leave a slit if dropped: its longest edge is flipped into the neighbour. */
-static inline bool tet_flip_flat(tet_surface *s, const int *twin, int triangle, int edge, const unsigned char *touched) {
+/* A face whose corners lie on one line would leave a slit if dropped: its longest edge is flipped into the
+   neighbour. */
+static inline bool tet_flip_flat(tet_surface *s, const int *twin, int triangle, int edge,
+                                 const unsigned char *touched) {
     int other = twin[triangle * 3 + edge], *v = s->triangles[triangle].v, *w;
     int a = v[edge], b = v[(edge + 1) % 3], c = v[(edge + 2) % 3], d;
     if (other < 0 || touched[other / 3]) return false;
@@ -250,7 +255,7 @@ static inline int tet_drop_unused(tet_tool *tool, tet_surface *s) {
     return before - kept;
 }
 
-/* ---- [holes] --------------------------------------------------------------------------------------------------------- */
+/* ---- [holes] ----------------------------------------------------------------------------------------------------- */
 
 static inline int tet_root(int *parent, int i) {
     while (parent[i] != i) i = parent[i] = parent[parent[i]];
@@ -330,13 +335,14 @@ static inline tet_problem tet_find_non_manifold(const tet_tool *tool, const tet_
         place = tet_half_edge_middle(s, h);
         if (problem.count++ == 0) problem.place = place;
         if (problem.count <= 8) {
-            tet_report(tool, "edge with more than two faces: face %d at (%g, %g, %g)", h / 3, place.x, place.y, place.z);
+            tet_report(tool, "edge with more than two faces: face %d at (%g, %g, %g)", h / 3, place.x, place.y,
+                       place.z);
         }
     }
     return problem;
 }
 
-/* ---- [orientation] --------------------------------------------------------------------------------------------------- */
+/* ---- [orientation] ----------------------------------------------------------------------------------------------- */
 
 typedef struct tet_components {
     int *of;             /* component of every triangle */
@@ -468,7 +474,7 @@ static inline void tet_mend_orientation(tet_tool *tool, tet_surface *s, const in
     tet_free(tool, c.flip);
 }
 
-/* ---- [crossings] faces that cut through each other ------------------------------------------------------------------- */
+/* ---- [crossings] faces that cut through each other --------------------------------------------------------------- */
 
 /* The segment passes strictly from one side of the triangle's plane to the other, and through the closed triangle. */
 static inline bool tet_pierces(const tet_surface *s, int p, int q, const int t[3]) {
@@ -577,7 +583,7 @@ static inline tet_problem tet_find_crossings(tet_tool *tool, const tet_surface *
     return problem;
 }
 
-/* ---- [repair] everything in order ------------------------------------------------------------------------------------ */
+/* ---- [repair] everything in order -------------------------------------------------------------------------------- */
 
 static inline void tet_check_range(tet_tool *tool, const tet_surface *s) {
     tet_box box = tet_box_of(s->points, s->point_count);
@@ -587,7 +593,8 @@ static inline void tet_check_range(tet_tool *tool, const tet_surface *s) {
     if (reach > 1e12) tet_fail(tool, "coordinates reach %g: more than the 1e12 allowed", reach);
     if (!(size > 1e-9)) tet_fail(tool, "the mesh has no extent (%g)", size);
     if (reach > 1e6 * size) {
-        tet_fail(tool, "the mesh is %g wide but %g from the origin: floats cannot hold that, move it nearer", size, reach);
+        tet_fail(tool, "the mesh is %g wide but %g from the origin: floats cannot hold that, move it nearer", size,
+                 reach);
     }
 }
 
@@ -633,24 +640,31 @@ static inline tet_health tet_repair(tet_tool *tool, tet_surface *s, const tet_re
     return health;
 }
 
+/* Neither a solid nor a shell can have edges with more than two faces. */
+static inline void tet_refuse_non_manifold(tet_tool *tool, const tet_health *health) {
+    const tet_problem *p = &health->non_manifold;
+    if (p->count) {
+        tet_fail(tool, "edges with more than two faces: %d, the first at (%g, %g, %g)", p->count, p->place.x,
+                 p->place.y, p->place.z);
+    }
+}
+
 /* One line for what stands in the way of a solid; returns if nothing does. */
 static inline void tet_refuse(tet_tool *tool, const tet_surface *s, const tet_health *health) {
     const tet_problem *p = &health->holes;
     tet_box box = tet_box_of(s->points, s->point_count);
     double size = tet_distance(box.lo, box.hi);
     if (p->count) {
-        tet_fail(tool, "the surface is open: %d hole%s, the largest of %d edges around (%g, %g, %g); try --fill-holes or --shell",
-                 p->count, p->count > 1 ? "s" : "", p->size, p->place.x, p->place.y, p->place.z);
+        tet_fail(
+            tool,
+            "the surface is open: %d hole%s, the largest of %d edges around (%g, %g, %g); try --fill-holes or --shell",
+            p->count, p->count > 1 ? "s" : "", p->size, p->place.x, p->place.y, p->place.z);
     }
-    p = &health->non_manifold;
-    if (p->count) {
-        tet_fail(tool, "edges with more than two faces: %d, the first at (%g, %g, %g)", p->count, p->place.x, p->place.y,
-                 p->place.z);
-    }
+    tet_refuse_non_manifold(tool, health);
     p = &health->unorientable;
     if (p->count) {
-        tet_fail(tool, "the surface has only one side (like a Moebius strip), seen at (%g, %g, %g)", p->place.x, p->place.y,
-                 p->place.z);
+        tet_fail(tool, "the surface has only one side (like a Moebius strip), seen at (%g, %g, %g)", p->place.x,
+                 p->place.y, p->place.z);
     }
     p = &health->crossings;
     if (p->count) {

@@ -2,8 +2,8 @@
    SPDX-License-Identifier: MIT
 
    Inside vertices live in the cell around them; those outside the coarse mesh in the nearest cell, with one or more
-   negative weights. Weights are found from the rounded float coordinates of the asset, so that they give the vertex back
-   to float precision. */
+   negative weights. Weights are found from the rounded float coordinates of the asset, so that they give the vertex
+   back to float precision. */
 #ifndef TET_EMBED_H
 #define TET_EMBED_H
 
@@ -14,7 +14,7 @@ typedef struct tet_embedding {
     double (*weights)[4];
     double farthest; /* largest distance of a vertex from its cell, 0 if all are inside */
     tet_vec farthest_at;
-    int outside;     /* how many are outside their cell */
+    int outside; /* how many are outside their cell */
 } tet_embedding;
 
 /* Barycentric coordinates of p in a cell; all in [0, 1] inside. */

@@ -6,7 +6,7 @@
 #include "tet_asset.h"
 #include "tet_quality.h"
 
-/* ---- [text] a growing buffer: files are written in one go, when everything is known to be right ------------------------- */
+/* ---- [text] a growing buffer: files are written in one go, when everything is known to be right ------------------ */
 
 typedef struct tet_text {
     char *data;
@@ -24,7 +24,7 @@ static inline void tet_print(tet_tool *tool, tet_text *text, const char *format,
     if (length > 0) text->size += length < 512 ? length : 511;
 }
 
-/* ---- [c-array] ------------------------------------------------------------------------------------------------------------- */
+/* ---- [c-array] --------------------------------------------------------------------------------------------------- */
 
 /* A name for the array from the file's name: letters, digits and underscores. */
 static inline void tet_array_name(const char *path, char *name, size_t size) {
@@ -39,7 +39,8 @@ static inline void tet_array_name(const char *path, char *name, size_t size) {
     name[length] = 0;
 }
 
-/* Bytes, so that the array is the same on every machine, in a union that aligns them: ipbd_asset_open works in place. */
+/* Bytes, so that the array is the same on every machine, in a union that aligns them: ipbd_asset_open works in
+   place. */
 static inline tet_text tet_c_array(tet_tool *tool, const tet_bytes *b, const char *name) {
     tet_text text;
     size_t i;
@@ -56,7 +57,7 @@ static inline tet_text tet_c_array(tet_tool *tool, const tet_bytes *b, const cha
     return text;
 }
 
-/* ---- [obj] ------------------------------------------------------------------------------------------------------------------- */
+/* ---- [obj] ------------------------------------------------------------------------------------------------------- */
 
 static inline tet_vec tet_asset_vertex(const ipbd_asset *a, uint32_t i) {
     const float *p = a->positions + 3 * (size_t)i;
@@ -68,14 +69,16 @@ static inline tet_vec tet_asset_skin_vertex(const ipbd_asset *a, uint32_t i) {
     const uint32_t *v = a->tetrahedra + 4 * (size_t)a->skin_tetrahedra[i];
     tet_vec sum = tet_v(0, 0, 0);
     int k;
-    for (k = 0; k < 4; ++k) sum = tet_add(sum, tet_scale(tet_asset_vertex(a, v[k]), (double)a->skin_weights[4 * (size_t)i + (size_t)k]));
+    for (k = 0; k < 4; ++k)
+        sum = tet_add(sum, tet_scale(tet_asset_vertex(a, v[k]), (double)a->skin_weights[4 * (size_t)i + (size_t)k]));
     return sum;
 }
 
 /* The skin, or the body's own surface (shells have only that). */
 static inline tet_text tet_obj(tet_tool *tool, const ipbd_asset *a, bool body) {
     bool own = body || !a->skin_vertex_count;
-    int vertices = own ? a->vertex_count : a->skin_vertex_count, triangles = own ? a->triangle_count : a->skin_triangle_count;
+    int vertices = own ? a->vertex_count : a->skin_vertex_count,
+        triangles = own ? a->triangle_count : a->skin_triangle_count;
     const uint32_t *t = own ? a->triangles : a->skin_triangles;
     tet_text text;
     int i;
@@ -91,7 +94,7 @@ static inline tet_text tet_obj(tet_tool *tool, const ipbd_asset *a, bool body) {
     return text;
 }
 
-/* ---- [info] ------------------------------------------------------------------------------------------------------------------- */
+/* ---- [info] ------------------------------------------------------------------------------------------------------ */
 
 /* The tetrahedra of an asset as a mesh. */
 static inline tet_mesh tet_asset_mesh(tet_tool *tool, const ipbd_asset *a) {
@@ -121,7 +124,8 @@ static inline void tet_info_asset_json(FILE *file, const ipbd_asset *a, const te
     fprintf(file, "{\"kind\": \"%s\", \"closed\": %s", a->flags & IPBD_ASSET_SOLID ? "solid" : "shell",
             a->flags & IPBD_ASSET_CLOSED ? "true" : "false");
     fprintf(file, ", \"kept_surface\": %s", a->flags & IPBD_ASSET_KEPT_SURFACE ? "true" : "false");
-    fprintf(file, ", \"vertices\": %d, \"tetrahedra\": %d, \"triangles\": %d", a->vertex_count, a->tetrahedron_count, a->triangle_count);
+    fprintf(file, ", \"vertices\": %d, \"tetrahedra\": %d, \"triangles\": %d", a->vertex_count, a->tetrahedron_count,
+            a->triangle_count);
     fprintf(file, ", \"edges\": %d, \"edge_colours\": %d", a->edge_count, a->edge_colour_count);
     fprintf(file, ", \"tetrahedron_colours\": %d, \"bends\": %d", a->tetrahedron_colour_count, a->bend_count);
     fprintf(file, ", \"bend_colours\": %d, \"skin_vertices\": %d", a->bend_colour_count, a->skin_vertex_count);
@@ -134,16 +138,18 @@ static inline void tet_info_asset_json(FILE *file, const ipbd_asset *a, const te
 }
 
 static inline void tet_info_asset_text(FILE *file, const ipbd_asset *a, const tet_quality *q) {
-    fprintf(file, "asset       version %u, %s%s%s\n", IPBD_ASSET_VERSION, a->flags & IPBD_ASSET_SOLID ? "solid" : "shell",
-            a->flags & IPBD_ASSET_CLOSED ? ", closed" : ", open", a->flags & IPBD_ASSET_KEPT_SURFACE ? ", kept surface" : "");
-    fprintf(file, "body        %d vertices, %d tetrahedra, %d surface triangles\n", a->vertex_count, a->tetrahedron_count,
-            a->triangle_count);
-    fprintf(file, "constraints %d edges in %d colours, %d tetrahedra in %d, %d bends in %d\n", a->edge_count, a->edge_colour_count,
-            a->tetrahedron_count, a->tetrahedron_colour_count, a->bend_count, a->bend_colour_count);
+    fprintf(file, "asset       version %u, %s%s%s\n", IPBD_ASSET_VERSION,
+            a->flags & IPBD_ASSET_SOLID ? "solid" : "shell", a->flags & IPBD_ASSET_CLOSED ? ", closed" : ", open",
+            a->flags & IPBD_ASSET_KEPT_SURFACE ? ", kept surface" : "");
+    fprintf(file, "body        %d vertices, %d tetrahedra, %d surface triangles\n", a->vertex_count,
+            a->tetrahedron_count, a->triangle_count);
+    fprintf(file, "constraints %d edges in %d colours, %d tetrahedra in %d, %d bends in %d\n", a->edge_count,
+            a->edge_colour_count, a->tetrahedron_count, a->tetrahedron_colour_count, a->bend_count,
+            a->bend_colour_count);
     fprintf(file, "skin        %d vertices, %d triangles, for %d vertices of the input\n", a->skin_vertex_count,
             a->skin_triangle_count, a->input_vertex_count);
-    fprintf(file, "bounds      (%g, %g, %g) to (%g, %g, %g)\n", (double)a->lower.x, (double)a->lower.y, (double)a->lower.z,
-            (double)a->upper.x, (double)a->upper.y, (double)a->upper.z);
+    fprintf(file, "bounds      (%g, %g, %g) to (%g, %g, %g)\n", (double)a->lower.x, (double)a->lower.y,
+            (double)a->lower.z, (double)a->upper.x, (double)a->upper.y, (double)a->upper.z);
     fprintf(file, "mass        %g kg at density %g, area %g m^2, volume %g m^3", (double)a->mass, (double)a->density,
             (double)a->area, (double)a->volume);
     if (a->tetrahedron_count && a->volume > 0.0f) {
@@ -166,23 +172,27 @@ static inline void tet_info_mesh_json(FILE *file, const tet_surface *s, const te
     fprintf(file, ", \"welded\": %d, \"degenerate\": %d, \"duplicate\": %d", h->welded, h->degenerate, h->duplicate);
     fprintf(file, ", \"unused\": %d, \"flipped\": %d, \"filled_holes\": %d", h->unused, h->flipped, h->filled);
     fprintf(file, ", \"parts\": %d, \"cavities\": %d, \"holes\": %d", h->components, h->cavities, h->holes.count);
-    fprintf(file, ", \"non_manifold_edges\": %d, \"self_intersections\": %d", h->non_manifold.count, h->crossings.count);
-    fprintf(file, ", \"orientable\": %s, \"area\": %.9g, \"volume\": %.9g}\n", h->unorientable.count ? "false" : "true", h->area,
-            h->volume);
+    fprintf(file, ", \"non_manifold_edges\": %d, \"self_intersections\": %d", h->non_manifold.count,
+            h->crossings.count);
+    fprintf(file, ", \"orientable\": %s, \"area\": %.9g, \"volume\": %.9g}\n", h->unorientable.count ? "false" : "true",
+            h->area, h->volume);
 }
 
 static inline void tet_info_problem(FILE *file, const char *what, const tet_problem *p) {
-    if (p->count) fprintf(file, "problem     %d %s, at (%g, %g, %g)\n", p->count, what, p->place.x, p->place.y, p->place.z);
+    if (p->count)
+        fprintf(file, "problem     %d %s, at (%g, %g, %g)\n", p->count, what, p->place.x, p->place.y, p->place.z);
 }
 
 static inline void tet_info_mesh_text(FILE *file, const tet_surface *s, const tet_health *h, const char *kind) {
     tet_box box = tet_box_of(s->points, s->point_count);
-    fprintf(file, "mesh        %s, %d vertices, %d triangles after repair (%d vertices in the file)\n", kind, s->point_count,
-            s->triangle_count, s->map_count);
-    fprintf(file, "repair      %d welded, %d degenerate, %d duplicate, %d unused, %d turned, %d holes filled\n", h->welded,
-            h->degenerate, h->duplicate, h->unused, h->flipped, h->filled);
-    fprintf(file, "parts       %d, %d of them cavities; %s\n", h->components, h->cavities, tet_closed(h) ? "closed" : "not closed");
-    fprintf(file, "bounds      (%g, %g, %g) to (%g, %g, %g)\n", box.lo.x, box.lo.y, box.lo.z, box.hi.x, box.hi.y, box.hi.z);
+    fprintf(file, "mesh        %s, %d vertices, %d triangles after repair (%d vertices in the file)\n", kind,
+            s->point_count, s->triangle_count, s->map_count);
+    fprintf(file, "repair      %d welded, %d degenerate, %d duplicate, %d unused, %d turned, %d holes filled\n",
+            h->welded, h->degenerate, h->duplicate, h->unused, h->flipped, h->filled);
+    fprintf(file, "parts       %d, %d of them cavities; %s\n", h->components, h->cavities,
+            tet_closed(h) ? "closed" : "not closed");
+    fprintf(file, "bounds      (%g, %g, %g) to (%g, %g, %g)\n", box.lo.x, box.lo.y, box.lo.z, box.hi.x, box.hi.y,
+            box.hi.z);
     fprintf(file, "size        area %g, volume %g\n", h->area, h->volume);
     tet_info_problem(file, "holes", &h->holes);
     tet_info_problem(file, "edges with more than two faces", &h->non_manifold);

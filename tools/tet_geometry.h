@@ -5,7 +5,7 @@
 
 #include "tet_base.h"
 
-/* ---- [bvh] items sorted along a Morton curve, four to a leaf, boxes in a heap ------------------------------------- */
+/* ---- [bvh] items sorted along a Morton curve, four to a leaf, boxes in a heap ------------------------------------ */
 
 enum { TET_BVH_LEAF = 4 };
 
@@ -41,7 +41,8 @@ static inline void tet_bvh_sort(tet_tool *tool, tet_bvh *bvh) {
     tet_box bounds = tet_box_empty();
     tet_vec size;
     int i;
-    for (i = 0; i < bvh->item_count; ++i) tet_box_add(&bounds, bvh->boxes[i].lo), tet_box_add(&bounds, bvh->boxes[i].hi);
+    for (i = 0; i < bvh->item_count; ++i)
+        tet_box_add(&bounds, bvh->boxes[i].lo), tet_box_add(&bounds, bvh->boxes[i].hi);
     size = tet_sub(bounds.hi, bounds.lo);
     for (i = 0; i < bvh->item_count; ++i) {
         tet_vec at = tet_sub(tet_scale(tet_add(bvh->boxes[i].lo, bvh->boxes[i].hi), 0.5), bounds.lo);
@@ -84,8 +85,10 @@ static inline void tet_bvh_free(tet_tool *tool, tet_bvh *bvh) {
     tet_free(tool, bvh->items);
 }
 
-/* Calls visit for every item whose box overlaps the query; visit answers false to stop. The order is always the same. */
-static inline void tet_bvh_query(const tet_bvh *bvh, const tet_box *query, bool (*visit)(void *ctx, int item), void *ctx) {
+/* Calls visit for every item whose box overlaps the query; visit answers false to stop. The order is always the
+   same. */
+static inline void tet_bvh_query(const tet_bvh *bvh, const tet_box *query, bool (*visit)(void *ctx, int item),
+                                 void *ctx) {
     int stack[64], top = 0, i;
     stack[top++] = 1;
     while (top > 0) {
@@ -118,7 +121,7 @@ static inline tet_box *tet_triangle_boxes(tet_tool *tool, const tet_surface *s) 
     return boxes;
 }
 
-/* ---- [orient] ------------------------------------------------------------------------------------------------------ */
+/* ---- [orient] ---------------------------------------------------------------------------------------------------- */
 
 /* Sign of tet_volume6, or 0 where rounding could have decided it (static filter of Shewchuk 1997, bound A). */
 static inline int tet_orient(tet_vec a, tet_vec b, tet_vec c, tet_vec d) {
@@ -130,7 +133,7 @@ static inline int tet_orient(tet_vec a, tet_vec b, tet_vec c, tet_vec d) {
     return det > magnitude ? 1 : det < -magnitude ? -1 : 0;
 }
 
-/* ---- [crossing] of a line along x with the surface ----------------------------------------------------------------- */
+/* ---- [crossing] of a line along x with the surface --------------------------------------------------------------- */
 
 /* Side of the point (y, z) of the line seen along x through points i and j. The edge is always evaluated from its
    smaller number to its larger one, and zero counts as left: the two triangles that share it never disagree, so that
@@ -172,7 +175,8 @@ static inline bool tet_line_visit(void *ctx, int triangle) {
     hit.x = (s->points[v[0]].x * bc + s->points[v[1]].x * ca + s->points[v[2]].x * ab) / sum;
     if (!(hit.x >= box.lo.x)) hit.x = box.lo.x; /* also where sum is too small to divide by */
     if (hit.x > box.hi.x) hit.x = box.hi.x;
-    line->crossings = (tet_crossing *)tet_reserve(line->tool, line->crossings, &line->capacity, line->count + 1, sizeof hit);
+    line->crossings =
+        (tet_crossing *)tet_reserve(line->tool, line->crossings, &line->capacity, line->count + 1, sizeof hit);
     line->crossings[line->count++] = hit;
     return true;
 }
@@ -197,7 +201,8 @@ static inline bool tet_line_cast(tet_line *line, const tet_bvh *bvh, double y, d
         tet_bvh_query(bvh, &query, tet_line_visit, line);
         for (i = 0, sum = 0; i < line->count; ++i) sum += line->crossings[i].direction;
         if (sum == 0) {
-            if (line->count > 1) qsort(line->crossings, (size_t)line->count, sizeof *line->crossings, tet_crossing_compare);
+            if (line->count > 1)
+                qsort(line->crossings, (size_t)line->count, sizeof *line->crossings, tet_crossing_compare);
             return true;
         }
     }
@@ -213,7 +218,7 @@ static inline int tet_line_winding(const tet_line *line, double x) {
     return sum;
 }
 
-/* ---- [segment] where a short segment meets the surface ------------------------------------------------------------- */
+/* ---- [segment] where a short segment meets the surface ----------------------------------------------------------- */
 
 typedef struct tet_segment {
     const tet_surface *surface;

@@ -24,8 +24,8 @@ typedef struct tet_lattice {
     const tet_surface *surface;
     const tet_bvh *bvh;
     tet_vec origin;
-    double size;      /* edge of the cubes */
-    int nx, ny, nz;   /* cubes along each axis; corners are (nx + 1)(ny + 1)(nz + 1), then nx ny nz centres */
+    double size;    /* edge of the cubes */
+    int nx, ny, nz; /* cubes along each axis; corners are (nx + 1)(ny + 1)(nz + 1), then nx ny nz centres */
     int corner_count, point_count;
     signed char *sign; /* of every lattice point: 1 inside, -1 outside, 0 moved onto the surface */
     int *vertex;       /* of the output for every lattice point, -1: none yet */
@@ -36,7 +36,7 @@ typedef struct tet_lattice {
     tet_mesh *out;
 } tet_lattice;
 
-/* ---- [points] ------------------------------------------------------------------------------------------------------ */
+/* ---- [points] ---------------------------------------------------------------------------------------------------- */
 
 /* Points by doubled coordinates: even triples are corners, odd ones centres. -1 outside the lattice. */
 static inline int tet_lattice_index(const tet_lattice *l, int x2, int y2, int z2) {
@@ -65,10 +65,12 @@ static inline tet_vec tet_lattice_home(const tet_lattice *l, int index) {
 static inline int tet_lattice_neighbour(const tet_lattice *l, const int c2[3], int direction) {
     if (direction < 6) {
         int step = direction & 1 ? 2 : -2, axis = direction >> 1;
-        return tet_lattice_index(l, c2[0] + (axis == 0 ? step : 0), c2[1] + (axis == 1 ? step : 0), c2[2] + (axis == 2 ? step : 0));
+        return tet_lattice_index(l, c2[0] + (axis == 0 ? step : 0), c2[1] + (axis == 1 ? step : 0),
+                                 c2[2] + (axis == 2 ? step : 0));
     }
     direction -= 6;
-    return tet_lattice_index(l, c2[0] + (direction & 1 ? 1 : -1), c2[1] + (direction & 2 ? 1 : -1), c2[2] + (direction & 4 ? 1 : -1));
+    return tet_lattice_index(l, c2[0] + (direction & 1 ? 1 : -1), c2[1] + (direction & 2 ? 1 : -1),
+                             c2[2] + (direction & 4 ? 1 : -1));
 }
 
 /* A lattice around the surface, centred on it, with a layer of outside points all round. */
@@ -76,7 +78,8 @@ static inline void tet_lattice_begin(tet_lattice *l, double size) {
     tet_box box = tet_box_of(l->surface->points, l->surface->point_count);
     tet_vec extent = tet_sub(box.hi, box.lo), middle = tet_mix(box.lo, box.hi, 0.5);
     double cubes = (extent.x / size + 4.0) * (extent.y / size + 4.0) * (extent.z / size + 4.0);
-    if (cubes > 3e7) tet_fail(l->tool, "element size %g is too small: %.0f lattice cells (at most 30 million)", size, cubes);
+    if (cubes > 3e7)
+        tet_fail(l->tool, "element size %g is too small: %.0f lattice cells (at most 30 million)", size, cubes);
     l->size = size;
     l->nx = (int)ceil(extent.x / size) + 2;
     l->ny = (int)ceil(extent.y / size) + 2;
@@ -97,7 +100,7 @@ static inline void tet_lattice_end(tet_lattice *l) {
     tet_map_free(l->tool, &l->moved);
 }
 
-/* ---- [signs] one line of crossings serves a whole row of points ------------------------------------------------------ */
+/* ---- [signs] one line of crossings serves a whole row of points -------------------------------------------------- */
 
 static inline void tet_lattice_sign_row(tet_lattice *l, tet_line *line, int y2, int z2) {
     int first = tet_lattice_index(l, y2 & 1, y2, z2), count = y2 & 1 ? l->nx : l->nx + 1, i, at = 0, winding = 0;
@@ -126,13 +129,14 @@ static inline void tet_lattice_sign(tet_lattice *l) {
     tet_free(l->tool, line.crossings);
 }
 
-/* ---- [cuts] and [warp] ------------------------------------------------------------------------------------------------ */
+/* ---- [cuts] and [warp] ------------------------------------------------------------------------------------------- */
 
 static inline void tet_lattice_cut_point(tet_lattice *l, int inside, int outside) {
     tet_vec from = tet_lattice_home(l, inside), to = tet_lattice_home(l, outside);
     double t = tet_segment_hit(l->surface, l->bvh, from, to);
     bool fresh;
-    tet_map_put(l->tool, &l->cuts, tet_edge_key(inside, outside), tet_mesh_point(l->tool, l->out, tet_mix(from, to, t)), &fresh);
+    tet_map_put(l->tool, &l->cuts, tet_edge_key(inside, outside), tet_mesh_point(l->tool, l->out, tet_mix(from, to, t)),
+                &fresh);
 }
 
 static inline void tet_lattice_cut(tet_lattice *l) {
@@ -168,7 +172,8 @@ static inline void tet_lattice_move(tet_lattice *l, int index, const int c[3], i
     int direction;
     bool fresh;
     l->sign[index] = 0;
-    l->warp_target = (tet_vec *)tet_reserve(l->tool, l->warp_target, &l->warp_capacity, l->warp_count + 1, sizeof(tet_vec));
+    l->warp_target =
+        (tet_vec *)tet_reserve(l->tool, l->warp_target, &l->warp_capacity, l->warp_count + 1, sizeof(tet_vec));
     l->warp_target[l->warp_count] = l->out->points[cut];
     tet_map_put(l->tool, &l->moved, (uint64_t)index, l->warp_count++, &fresh);
     for (direction = 0; direction < 14; ++direction) {
@@ -190,7 +195,7 @@ static inline void tet_lattice_warp(tet_lattice *l) {
     }
 }
 
-/* ---- [stencils] --------------------------------------------------------------------------------------------------------- */
+/* ---- [stencils] -------------------------------------------------------------------------------------------------- */
 
 static inline int tet_lattice_vertex(tet_lattice *l, int index) {
     if (l->vertex[index] < 0) {
@@ -216,12 +221,13 @@ static inline void tet_lattice_emit(tet_lattice *l, int a, int b, int c, int d, 
     tet_mesh_cell(l->tool, l->out, v);
 }
 
-/* The quadrilateral p, q, cut(q, m), cut(p, m) on a lattice face that two tetrahedra share: does its diagonal start at p?
-   The answer depends on the face alone. Where one of the two cut edges is long, the diagonal starts at the inside point
-   of the other, short one (the other way round angles fall to 7.5 degrees); two short ones: the shorter diagonal, then
-   the smaller number. */
+/* The quadrilateral p, q, cut(q, m), cut(p, m) on a lattice face that two tetrahedra share: does its diagonal start at
+   p? The answer depends on the face alone. Where one of the two cut edges is long, the diagonal starts at the inside
+   point of the other, short one (the other way round angles fall to 7.5 degrees); two short ones: the shorter diagonal,
+   then the smaller number. */
 static inline bool tet_lattice_diagonal_at(const tet_lattice *l, int p, int q, int m) {
-    tet_vec cut_p = l->out->points[tet_lattice_cut_vertex(l, p, m)], cut_q = l->out->points[tet_lattice_cut_vertex(l, q, m)];
+    tet_vec cut_p = l->out->points[tet_lattice_cut_vertex(l, p, m)],
+            cut_q = l->out->points[tet_lattice_cut_vertex(l, q, m)];
     double from_p, from_q;
     if (tet_lattice_long(l, p, m)) return false;
     if (tet_lattice_long(l, q, m)) return true;
@@ -231,7 +237,8 @@ static inline bool tet_lattice_diagonal_at(const tet_lattice *l, int p, int q, i
 }
 
 /* A prism a[0..2] below, b[0..2] above; wins[i][j]: the diagonal of side ij starts at a[i]. Never cyclic. */
-static inline void tet_lattice_prism(tet_lattice *l, const int a[3], const int b[3], bool w01, bool w02, bool w12, bool odd) {
+static inline void tet_lattice_prism(tet_lattice *l, const int a[3], const int b[3], bool w01, bool w02, bool w12,
+                                     bool odd) {
     int score[3], first, second, third, i;
     score[0] = w01 + w02, score[1] = !w01 + w12, score[2] = !w02 + !w12;
     first = second = third = 0;
@@ -303,8 +310,9 @@ static inline void tet_lattice_fill(tet_lattice *l, int v[4]) {
     } else if (inside == 3) {
         int b[3];
         for (i = 0; i < 3; ++i) o[i] = tet_lattice_vertex(l, v[i]), b[i] = tet_lattice_cut_vertex(l, v[i], v[3]);
-        tet_lattice_prism(l, o, b, tet_lattice_diagonal_at(l, v[0], v[1], v[3]), tet_lattice_diagonal_at(l, v[0], v[2], v[3]),
-                          tet_lattice_diagonal_at(l, v[1], v[2], v[3]), odd);
+        tet_lattice_prism(l, o, b, tet_lattice_diagonal_at(l, v[0], v[1], v[3]),
+                          tet_lattice_diagonal_at(l, v[0], v[2], v[3]), tet_lattice_diagonal_at(l, v[1], v[2], v[3]),
+                          odd);
     } else if (outside == 2) {
         tet_lattice_wedge(l, v[0], v[1], v[2], v[3], odd);
     } else {
@@ -346,7 +354,7 @@ static inline void tet_lattice_stencils(tet_lattice *l) {
     }
 }
 
-/* ---- [mesh] ---------------------------------------------------------------------------------------------------------------- */
+/* ---- [mesh] ------------------------------------------------------------------------------------------------------ */
 
 /* Drops points no cell uses, keeps the order. */
 static inline void tet_mesh_compact(tet_tool *tool, tet_mesh *m) {

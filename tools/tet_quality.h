@@ -8,8 +8,8 @@
 enum { TET_ANGLE_BINS = 18, TET_RATIO_BINS = 8 };
 
 typedef struct tet_quality {
-    double angle_min, angle_max;          /* dihedral, degrees */
-    double ratio_max;                     /* circumradius / shortest edge; 0.612 is the regular tetrahedron */
+    double angle_min, angle_max; /* dihedral, degrees */
+    double ratio_max;            /* circumradius / shortest edge; 0.612 is the regular tetrahedron */
     double volume, volume_min, volume_max;
     double edge_min, edge_mean, edge_max; /* mean over the six edges of all cells */
     int not_positive;                     /* cells without a positive volume */
@@ -33,7 +33,8 @@ static inline double tet_circumradius(const tet_vec p[4]) {
     return six != 0.0 ? tet_length(sum) / fabs(2.0 * six) : HUGE_VAL;
 }
 
-static const int tet_edge_corners[6][4] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2}, {1, 2, 0, 3}, {1, 3, 0, 2}, {2, 3, 0, 1}};
+static const int tet_edge_corners[6][4] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2},
+                                           {1, 2, 0, 3}, {1, 3, 0, 2}, {2, 3, 0, 1}};
 
 /* Smallest dihedral angle of one cell. */
 static inline double tet_cell_angle(const tet_mesh *m, int cell) {
@@ -93,7 +94,8 @@ static inline void tet_quality_print(FILE *file, const tet_quality *q, int cells
     for (i = 0; i < TET_ANGLE_BINS; ++i) fprintf(file, "%s%d-%d:%ld", i ? " " : "", i * 10, i * 10 + 10, q->angles[i]);
     fprintf(file, "\nratios      ");
     for (i = 0; i < TET_RATIO_BINS; ++i) fprintf(file, "%s%.2f+:%ld", i ? " " : "", 0.5 + 0.25 * i, q->ratios[i]);
-    fprintf(file, "\nvolumes     %g to %g, %d of %d not positive\n", q->volume_min, q->volume_max, q->not_positive, cells);
+    fprintf(file, "\nvolumes     %g to %g, %d of %d not positive\n", q->volume_min, q->volume_max, q->not_positive,
+            cells);
 }
 
 #endif /* TET_QUALITY_H */

@@ -10,7 +10,7 @@
 
 enum { TET_POLYGON_LIMIT = 4096 }; /* corners of one face: ear clipping is quadratic */
 
-/* ---- [cursor] over bytes that end with a NUL the caller put behind them ------------------------------------------- */
+/* ---- [cursor] over bytes that end with a NUL the caller put behind them ------------------------------------------ */
 
 typedef struct tet_cursor {
     const char *at, *end;
@@ -130,7 +130,7 @@ static inline double tet_double_from_bits(uint64_t bits) {
     return value;
 }
 
-/* ---- [polygon] faces with more than three corners become triangles by ear clipping -------------------------------- */
+/* ---- [polygon] faces with more than three corners become triangles by ear clipping ------------------------------- */
 
 typedef struct tet_polygon {
     int *corners;
@@ -153,7 +153,8 @@ static inline tet_vec tet_polygon_normal(const tet_surface *s, const tet_polygon
     tet_vec sum = tet_v(0, 0, 0), origin = s->points[polygon->corners[0]];
     int i;
     for (i = 1; i + 1 < polygon->count; ++i) {
-        tet_vec a = tet_sub(s->points[polygon->corners[i]], origin), b = tet_sub(s->points[polygon->corners[i + 1]], origin);
+        tet_vec a = tet_sub(s->points[polygon->corners[i]], origin),
+                b = tet_sub(s->points[polygon->corners[i + 1]], origin);
         sum = tet_add(sum, tet_cross(a, b));
     }
     return sum;
@@ -192,7 +193,8 @@ static inline void tet_polygon_clip(tet_tool *tool, tet_surface *s, tet_polygon 
         int n = polygon->count, at = 0;
         while (at < n && !tet_is_ear(s, polygon, at, normal)) ++at;
         if (at == n) at = 1;
-        tet_surface_triangle(tool, s, polygon->corners[(at + n - 1) % n], polygon->corners[at], polygon->corners[(at + 1) % n]);
+        tet_surface_triangle(tool, s, polygon->corners[(at + n - 1) % n], polygon->corners[at],
+                             polygon->corners[(at + 1) % n]);
         memmove(polygon->corners + at, polygon->corners + at + 1, (size_t)(n - at - 1) * sizeof(int));
         polygon->count--;
     }
@@ -200,7 +202,7 @@ static inline void tet_polygon_clip(tet_tool *tool, tet_surface *s, tet_polygon 
     polygon->count = 0;
 }
 
-/* ---- [obj] --------------------------------------------------------------------------------------------------------- */
+/* ---- [obj] ------------------------------------------------------------------------------------------------------- */
 
 /* "7", "7/1", "7//3", "7/1/3" and negative numbers counted from the end; only the position matters. */
 static inline void tet_obj_face(tet_tool *tool, tet_cursor *c, tet_surface *s, tet_polygon *polygon) {
@@ -224,7 +226,7 @@ static inline void tet_read_obj(tet_tool *tool, tet_cursor *c, tet_surface *s) {
     }
 }
 
-/* ---- [off] --------------------------------------------------------------------------------------------------------- */
+/* ---- [off] ------------------------------------------------------------------------------------------------------- */
 
 static inline int tet_take_count(tet_tool *tool, tet_cursor *c) {
     long long count;
@@ -261,7 +263,7 @@ static inline void tet_read_off(tet_tool *tool, tet_cursor *c, tet_surface *s) {
     }
 }
 
-/* ---- [stl] --------------------------------------------------------------------------------------------------------- */
+/* ---- [stl] ------------------------------------------------------------------------------------------------------- */
 
 static inline void tet_read_stl_text(tet_tool *tool, tet_cursor *c, tet_surface *s) {
     int corners = 0;
@@ -303,7 +305,7 @@ static inline void tet_read_stl_binary(tet_tool *tool, tet_cursor *c, tet_surfac
     }
 }
 
-/* ---- [ply] --------------------------------------------------------------------------------------------------------- */
+/* ---- [ply] ------------------------------------------------------------------------------------------------------- */
 
 enum { TET_PLY_PROPERTIES = 64, TET_PLY_ELEMENTS = 16 };
 
@@ -330,8 +332,8 @@ typedef struct tet_ply {
 
 /* Types in pairs of names, old and new; TET_PLY_BYTES and the sign by the same index / 2. */
 static inline int tet_ply_type(tet_tool *tool, tet_cursor *c) {
-    static const char *const names[] = {"char", "int8", "uchar", "uint8", "short", "int16", "ushort", "uint16",
-                                        "int", "int32", "uint", "uint32", "float", "float32", "double", "float64"};
+    static const char *const names[] = {"char", "int8",  "uchar", "uint8",  "short", "int16",   "ushort", "uint16",
+                                        "int",  "int32", "uint",  "uint32", "float", "float32", "double", "float64"};
     char word[16];
     int i;
     tet_copy_word(c, word, sizeof word);
@@ -422,7 +424,8 @@ static inline void tet_ply_list(tet_tool *tool, tet_cursor *c, const tet_ply *pl
     for (i = 0.0; i < count; ++i) {
         double value = tet_ply_value(tool, c, ply, property->type);
         if (property->role != TET_PLY_CORNERS) continue;
-        tet_polygon_push(tool, polygon, value >= 0.0 && value < INT_MAX ? (long long)value : -1, s->point_count, c->line);
+        tet_polygon_push(tool, polygon, value >= 0.0 && value < INT_MAX ? (long long)value : -1, s->point_count,
+                         c->line);
     }
 }
 
@@ -462,9 +465,16 @@ static inline void tet_read_ply(tet_tool *tool, tet_cursor *c, tet_surface *s) {
     }
 }
 
-/* ---- [sniff] ------------------------------------------------------------------------------------------------------- */
+/* ---- [sniff] ----------------------------------------------------------------------------------------------------- */
 
-typedef enum tet_kind { TET_KIND_UNKNOWN, TET_KIND_OBJ, TET_KIND_PLY, TET_KIND_STL_TEXT, TET_KIND_STL_BINARY, TET_KIND_OFF } tet_kind;
+typedef enum tet_kind {
+    TET_KIND_UNKNOWN,
+    TET_KIND_OBJ,
+    TET_KIND_PLY,
+    TET_KIND_STL_TEXT,
+    TET_KIND_STL_BINARY,
+    TET_KIND_OFF
+} tet_kind;
 
 static inline const char *tet_kind_name(tet_kind kind) {
     static const char *const names[] = {"unknown", "OBJ", "PLY", "STL (text)", "STL (binary)", "OFF"};
@@ -500,7 +510,8 @@ static inline tet_kind tet_sniff(const tet_cursor *start) {
     if (size >= 84) {
         const unsigned char *b = (const unsigned char *)number.at + 80;
         facets = (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24;
-        if (size == 84 + 50 * facets) return TET_KIND_STL_BINARY; /* even if it begins with "solid": some writers do that */
+        if (size == 84 + 50 * facets)
+            return TET_KIND_STL_BINARY; /* even if it begins with "solid": some writers do that */
     }
     if (tet_first_word_ends_with_off(*start)) return TET_KIND_OFF;
     tet_skip_space(&c);
@@ -528,7 +539,8 @@ static inline tet_kind tet_read(tet_tool *tool, const char *bytes, size_t size, 
         case TET_KIND_STL_TEXT: tet_read_stl_text(tool, &c, s); break;
         case TET_KIND_STL_BINARY: tet_read_stl_binary(tool, &c, s); break;
         case TET_KIND_OFF: tet_read_off(tool, &c, s); break;
-        case TET_KIND_UNKNOWN: tet_fail(tool, "not a mesh this tool knows (OBJ, PLY, STL, OFF are told by their content)");
+        case TET_KIND_UNKNOWN:
+            tet_fail(tool, "not a mesh this tool knows (OBJ, PLY, STL, OFF are told by their content)");
     }
     if (s->triangle_count == 0) tet_fail(tool, "the file holds no faces (read as %s)", tet_kind_name(kind));
     return kind;

@@ -20,10 +20,10 @@
 #endif
 
 typedef struct tet_tetgen_options {
-    double ratio;       /* radius-edge bound, e.g. 1.4 */
-    double min_angle;   /* dihedral bound in degrees, 0: none */
-    double max_volume;  /* of one tetrahedron; 0: none */
-    unsigned seconds;   /* it is stopped after this time */
+    double ratio;      /* radius-edge bound, e.g. 1.4 */
+    double min_angle;  /* dihedral bound in degrees, 0: none */
+    double max_volume; /* of one tetrahedron; 0: none */
+    unsigned seconds;  /* it is stopped after this time */
 } tet_tetgen_options;
 
 #if defined(_WIN32)
@@ -35,7 +35,7 @@ static inline void tet_tetgen(tet_tool *tool, const tet_surface *s, const tet_te
 }
 #else
 
-/* ---- [program] -------------------------------------------------------------------------------------------------------- */
+/* ---- [program] --------------------------------------------------------------------------------------------------- */
 
 /* Is there an executable of this name in a directory of PATH? */
 static inline bool tet_program_exists(const char *name) {
@@ -91,7 +91,8 @@ static inline void tet_remove_folder(tet_tool *tool) {
 static inline void tet_tetgen_child(const char *folder, const char *switches, unsigned seconds) {
     char name[32], arguments[64], file[16], stdbuf[16], unbuffered[16], *with[6], *without[4];
     int log;
-    snprintf(name, sizeof name, "tetgen"), snprintf(file, sizeof file, "in.smesh"), snprintf(stdbuf, sizeof stdbuf, "stdbuf");
+    snprintf(name, sizeof name, "tetgen"), snprintf(file, sizeof file, "in.smesh"),
+        snprintf(stdbuf, sizeof stdbuf, "stdbuf");
     snprintf(unbuffered, sizeof unbuffered, "-o0"), snprintf(arguments, sizeof arguments, "%s", switches);
     with[0] = stdbuf, with[1] = unbuffered, with[2] = name, with[3] = arguments, with[4] = file, with[5] = NULL;
     without[0] = name, without[1] = arguments, without[2] = file, without[3] = NULL;
@@ -117,7 +118,7 @@ static inline void tet_tetgen_run(tet_tool *tool, const tet_tetgen_options *o) {
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) tet_fail(tool, "tetgen was stopped after %u s", o->seconds);
 }
 
-/* ---- [files] ------------------------------------------------------------------------------------------------------------ */
+/* ---- [files] ----------------------------------------------------------------------------------------------------- */
 
 /* A point in the empty space that an inward component surrounds: half way from its largest face to what faces it. */
 static inline tet_vec tet_cavity_point(const tet_surface *s, const tet_bvh *bvh, const int *component, int which) {
@@ -244,7 +245,7 @@ static inline void tet_read_ele(tet_tool *tool, tet_cursor *c, tet_mesh *out) {
     }
 }
 
-/* ---- [call] --------------------------------------------------------------------------------------------------------------- */
+/* ---- [call] ------------------------------------------------------------------------------------------------------ */
 
 /* Fills a closed, oriented surface; its points come first in the result and its faces stay. */
 static inline void tet_tetgen(tet_tool *tool, const tet_surface *s, const tet_tetgen_options *o, tet_mesh *out) {

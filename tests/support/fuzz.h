@@ -1,4 +1,5 @@
-/* fuzz.h - the loop around a libFuzzer entry point where libFuzzer is not there. With -DSTANDALONE a program gets a main:
+/* fuzz.h - the loop around a libFuzzer entry point where libFuzzer is not there. With -DSTANDALONE it has a
+   main:
 
        fuzz_x FILE...              runs the files once each
        fuzz_x [-n COUNT] [-t S]    mutates built-in seeds COUNT times or for S seconds, whichever ends first
@@ -33,16 +34,18 @@ static uint32_t fuzz_next(fuzz_random *r) { /* xorshift64* */
 }
 static size_t fuzz_below(fuzz_random *r, size_t n) { return n ? fuzz_next(r) % n : 0; }
 
-/* One change: a bit, a byte, a telling 32-bit number, a piece cut out, doubled or copied elsewhere, or the end cut off. */
+/* One change: a bit, a byte, a telling 32-bit number, a piece cut out, doubled or copied elsewhere, or the end
+   cut off. */
 static size_t fuzz_mutate(fuzz_random *r, uint8_t *data, size_t size) {
-    static const uint32_t telling[] = {0, 1, 2, 0x7f, 0x80, 0xff, 0x7fffffff, 0x80000000u, 0xffffffffu, 0x7f800000, 0x7fc00000};
+    static const uint32_t telling[] = {0,          1,           2,           0x7f,       0x80,      0xff,
+                                       0x7fffffff, 0x80000000u, 0xffffffffu, 0x7f800000, 0x7fc00000};
     size_t at = fuzz_below(r, size), length = 1 + fuzz_below(r, 32), to;
     uint32_t word;
     if (size == 0) return 0;
     switch (fuzz_next(r) % 8) {
         case 0: data[at] ^= (uint8_t)(1u << fuzz_below(r, 8)); return size;
         case 1: data[at] = (uint8_t)fuzz_next(r); return size;
-        case 2: data[at] = (uint8_t)" \n-.0123456789e/#"[fuzz_below(r, 17)]; return size;
+        case 2: data[at] = (uint8_t) " \n-.0123456789e/#"[fuzz_below(r, 17)]; return size;
         case 3:
             word = telling[fuzz_below(r, sizeof telling / sizeof *telling)];
             if (size >= 4) memcpy(data + fuzz_below(r, size - 3), &word, 4);
@@ -84,7 +87,8 @@ static int fuzz_file(const char *path) {
 typedef size_t fuzz_seed_fn(int index, uint8_t *data, size_t room);
 
 /* Mutates seeds, which stand one behind the other in blocks of FUZZ_ROOM. Answers how many inputs there were. */
-static long fuzz_loop(fuzz_random *random, const uint8_t *starts, const size_t *sizes, int seeds, long count, long seconds) {
+static long fuzz_loop(fuzz_random *random, const uint8_t *starts, const size_t *sizes, int seeds, long count,
+                      long seconds) {
     uint8_t *data = (uint8_t *)malloc(FUZZ_ROOM);
     time_t begin = time(NULL);
     long i;
@@ -113,9 +117,12 @@ static int fuzz_main(int argc, char **argv, fuzz_seed_fn *seed) {
         else if (strcmp(argv[a], "-s") == 0 && a + 1 < argc) random.state += (uint64_t)atol(argv[++a]) * 7919u;
         else failed |= fuzz_file(argv[a]), count = 0;
     }
-    while (starts && seeds < FUZZ_SEEDS && (sizes[seeds] = seed(seeds, starts + (size_t)seeds * FUZZ_ROOM, FUZZ_ROOM)) > 0) ++seeds;
+    while (starts && seeds < FUZZ_SEEDS &&
+           (sizes[seeds] = seed(seeds, starts + (size_t)seeds * FUZZ_ROOM, FUZZ_ROOM)) > 0)
+        ++seeds;
     if (seeds == 0) failed = 1;
-    else if (count) printf("%ld inputs from %d seeds, no crash\n", fuzz_loop(&random, starts, sizes, seeds, count, seconds), seeds);
+    else if (count)
+        printf("%ld inputs from %d seeds, no crash\n", fuzz_loop(&random, starts, sizes, seeds, count, seconds), seeds);
     free(starts);
     return failed;
 }

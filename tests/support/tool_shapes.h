@@ -1,4 +1,5 @@
-/* tool_shapes.h - closed surfaces made by code, and writers of every format the tool reads, for the tests of isphpbd-tet.
+/* tool_shapes.h - closed surfaces made by code, and writers of every format the tool reads, for the tests of isphpbd-
+   tet.
    SPDX-License-Identifier: MIT */
 #ifndef SUPPORT_TOOL_SHAPES_H
 #define SUPPORT_TOOL_SHAPES_H
@@ -8,7 +9,7 @@
 
 #define SHAPE_PI 3.14159265358979323846
 
-/* ---- [shapes] outward; made in memory of the tool ------------------------------------------------------------------- */
+/* ---- [shapes] outward; made in memory of the tool ---------------------------------------------------------------- */
 
 typedef double shape_radius(tet_vec direction);
 
@@ -56,7 +57,9 @@ static inline double shape_bunny_radius(tet_vec d) {
 }
 
 static inline void shape_sphere(tet_tool *tool, tet_surface *s) { shape_star(tool, s, 18, shape_unit); }
-static inline void shape_bunny(tet_tool *tool, tet_surface *s) { shape_star(tool, s, 29, shape_bunny_radius); } /* 10092 */
+static inline void shape_bunny(tet_tool *tool, tet_surface *s) {
+    shape_star(tool, s, 29, shape_bunny_radius);
+} /* 10092 */
 
 static inline void shape_ring(tet_tool *tool, tet_surface *s, int around, int across, double big, double small) {
     int i, j, first = s->point_count;
@@ -112,7 +115,8 @@ static inline void shape_pot(tet_tool *tool, tet_surface *s) {
 static inline void shape_box(tet_tool *tool, tet_surface *s, tet_vec lo, tet_vec hi, bool inward) {
     static const int faces[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
     int first = s->point_count, i;
-    for (i = 0; i < 8; ++i) tet_surface_point(tool, s, tet_v(i & 1 ? hi.x : lo.x, i & 2 ? hi.y : lo.y, i & 4 ? hi.z : lo.z));
+    for (i = 0; i < 8; ++i)
+        tet_surface_point(tool, s, tet_v(i & 1 ? hi.x : lo.x, i & 2 ? hi.y : lo.y, i & 4 ? hi.z : lo.z));
     for (i = 0; i < 6; ++i) {
         int a = first + faces[i][0], b = first + faces[i][1], c = first + faces[i][2], d = first + faces[i][3];
         tet_surface_triangle(tool, s, a, inward ? c : b, inward ? b : c);
@@ -125,14 +129,24 @@ typedef struct shape_entry {
     void (*make)(tet_tool *tool, tet_surface *s);
 } shape_entry;
 
-static const shape_entry shape_all[] = {
-    {"sphere", shape_sphere}, {"torus", shape_torus}, {"lifebuoy", shape_lifebuoy}, {"pot", shape_pot}, {"bunny", shape_bunny}};
+static const shape_entry shape_all[] = {{"sphere", shape_sphere},
+                                        {"torus", shape_torus},
+                                        {"lifebuoy", shape_lifebuoy},
+                                        {"pot", shape_pot},
+                                        {"bunny", shape_bunny}};
 enum { SHAPE_COUNT = 5 };
 
-/* ---- [writers] ---------------------------------------------------------------------------------------------------------- */
+/* ---- [writers] --------------------------------------------------------------------------------------------------- */
 
 typedef enum shape_format {
-    SHAPE_OBJ, SHAPE_OFF, SHAPE_STL_TEXT, SHAPE_STL_BINARY, SHAPE_PLY_TEXT, SHAPE_PLY_LITTLE, SHAPE_PLY_BIG, SHAPE_FORMAT_COUNT
+    SHAPE_OBJ,
+    SHAPE_OFF,
+    SHAPE_STL_TEXT,
+    SHAPE_STL_BINARY,
+    SHAPE_PLY_TEXT,
+    SHAPE_PLY_LITTLE,
+    SHAPE_PLY_BIG,
+    SHAPE_FORMAT_COUNT
 } shape_format;
 
 static inline void shape_put(tet_tool *tool, tet_text *t, uint64_t value, int bytes, bool big) {
@@ -159,7 +173,9 @@ static inline void shape_write_stl(tet_tool *tool, const tet_surface *s, tet_tex
         for (k = 0; k < 3; ++k) {
             tet_vec p = s->points[s->triangles[i].v[k]];
             if (text) tet_print(tool, t, "      vertex %.9g %.9g %.9g\n", p.x, p.y, p.z);
-            if (!text) shape_put_float(tool, t, p.x, false), shape_put_float(tool, t, p.y, false), shape_put_float(tool, t, p.z, false);
+            if (!text)
+                shape_put_float(tool, t, p.x, false), shape_put_float(tool, t, p.y, false),
+                    shape_put_float(tool, t, p.z, false);
         }
         if (text) tet_print(tool, t, "    endloop\n  endfacet\n");
         else shape_put(tool, t, 0, 2, false);
@@ -167,10 +183,15 @@ static inline void shape_write_stl(tet_tool *tool, const tet_surface *s, tet_tex
     if (text) tet_print(tool, t, "endsolid test\n");
 }
 
-static inline void shape_write_ply(tet_tool *tool, const tet_surface *s, tet_text *t, const char *format, bool text, bool big) {
+static inline void shape_write_ply(tet_tool *tool, const tet_surface *s, tet_text *t, const char *format, bool text,
+                                   bool big) {
     int i, k;
-    tet_print(tool, t, "ply\nformat %s 1.0\ncomment made by a test\nelement vertex %d\nproperty float x\nproperty float y\n", format, s->point_count);
-    tet_print(tool, t, "property float z\nproperty uchar red\nelement face %d\nproperty list uchar int vertex_indices\n", s->triangle_count);
+    tet_print(tool, t,
+              "ply\nformat %s 1.0\ncomment made by a test\nelement vertex %d\nproperty float x\nproperty float y\n",
+              format, s->point_count);
+    tet_print(tool, t,
+              "property float z\nproperty uchar red\nelement face %d\nproperty list uchar int vertex_indices\n",
+              s->triangle_count);
     tet_print(tool, t, "property short group\nend_header\n");
     for (i = 0; i < s->point_count; ++i) {
         tet_vec p = s->points[i];
