@@ -242,7 +242,7 @@ typedef struct isph_fluid_desc {
     isphpbd_vec3 gravity;                /* m/s^2, default (0, -9.81, 0) */
     float spacing;                       /* m, default 0.05: distance of particles at rest. Halving it costs 8 times the
                                             particles (and twice the steps). A particle stands for spacing^3 of volume */
-    float support;                       /* interaction radius in spacings, default 2.4, 1.8 .. 3.2; 2.0 halves the cost */
+    float support;                       /* interaction radius in spacings, default 2.0, 1.8 .. 3.2; 2.4 costs twice as much */
     isph_solver solver;                  /* default INCOMPRESSIBLE */
     isph_linear_solver linear_solver;    /* default CG */
     isph_preconditioner preconditioner;  /* default TWO_LEVEL */
@@ -2131,8 +2131,12 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 #define ISPHX_LIST 512           /* neighbours that one particle can have */
 #define ISPHX_FREE_SURFACE_BAND 0.08f   /* kernel deficit below which a particle counts as covered */
 #define ISPHX_FREE_SURFACE_WIDTH 0.04f
+#define ISPHX_AIR 1.75f                 /* p = 0 lies half a spacing above the surface particles, not at the missing
+                                           neighbours: 2 for a still lattice, a little less is livelier in splashes */
 #define ISPHX_COVERED 0.06f             /* deficit up to which a density below rest is believed */
 #define ISPHX_OPEN 0.12f                /* deficit above which it is a surface, where suction is not allowed */
+#define ISPHX_SQUEEZED 1.3f             /* density that no flow reaches: something was put on top of something else */
+#define ISPHX_CRUSHED 1.6f              /* density at which only positions are mended, velocities left alone */
 #define ISPHX_PRESSURE_CAP 0.15f        /* bound of the ordering pressure, in rho dx^2 / dt^2 */
 #define ISPHX_RELAXATION 0.117f         /* time to repair a density error, in sqrt(dx / g) */
 #define ISPHX_SMOOTHING 0.37f           /* velocity smoothing per sqrt(dx / g) */
@@ -2145,6 +2149,7 @@ typedef struct isphx_entry { /* a wall as seen by one particle in this substep *
     float distance;
     isphpbd_vec3 velocity;   /* of the wall; after the move: impulse on it */
     float gradient;          /* |G|, 1/m: share of the kernel gradient that the wall holds */
+    float area;              /* the same as if it stood alone: what pressure acts on */
     float grip;              /* weight of the viscous coupling to the wall */
     float friction, inverse_mass;
     int boundary;            /* index, or -1: of the coupler */
@@ -2393,7 +2398,7 @@ ISPHPBD_API isph_fluid_desc isph_fluid_desc_default(void) {
     memset(&desc, 0, sizeof desc);
     desc.gravity = isphpbd_v3(0.0f, -9.81f, 0.0f);
     desc.spacing = 0.05f;
-    desc.support = 2.4f;
+    desc.support = 2.0f;
     desc.preconditioner = ISPH_PRECONDITIONER_TWO_LEVEL;
     desc.density_projection = true;
     desc.tolerance = 0.05f;
@@ -3393,7 +3398,7 @@ static int isphx_coupler_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx
     for (k = 0; k < count; ++k) {
         isphx_entry entry;
         entry.normal = walls[k].normal, entry.distance = walls[k].distance, entry.velocity = walls[k].velocity;
-        entry.gradient = 0.0f;
+        entry.gradient = entry.area = 0.0f;
         entry.grip = walls[k].viscous_grip, entry.friction = walls[k].friction;
         entry.inverse_mass = walls[k].inverse_mass;
         entry.boundary = -1, entry.tag = walls[k].tag;
@@ -3413,7 +3418,7 @@ static void isphx_walls_join(isph_fluid *f, int i, isphx_entry *list, int n) {
     isphx_set3(wall, 0.0f, 0.0f, 0.0f);
     for (k = 0; k < n; ++k) {
         const float nk[3] = {list[k].normal.x, list[k].normal.y, list[k].normal.z};
-        float left = 1.0f, left_weight = 1.0f, left_moment[3] = {1.0f, 1.0f, 1.0f}, others = 1.0f;
+        float left = 1.0f, left_weight = 1.0f, others = 1.0f; /* what earlier walls, and all others, leave free */
         for (j = 0; j < n; ++j) {
             const float overlap = isphpbdx_clamp(1.0f + isphpbdx_dot(list[k].normal, list[j].normal), 0.0f, 1.0f);
             if (j == k) continue;
@@ -3421,15 +3426,15 @@ static void isphx_walls_join(isph_fluid *f, int i, isphx_entry *list, int n) {
             if (j > k) continue;
             left *= 1.0f - overlap * row[j].share;
             left_weight *= 1.0f - overlap * row[j].weight;
-            for (a = 0; a < 3; ++a) left_moment[a] *= 1.0f - overlap * row[j].share;
         }
         lam += left * row[k].share;
         weight += left_weight * row[k].weight;
         for (a = 0; a < 3; ++a) {
             const float c2 = nk[a] * nk[a];
-            m[a] += left_moment[a] * (c2 * row[k].moment + (1.0f - c2) * row[k].share);
+            m[a] += left * (c2 * row[k].moment + (1.0f - c2) * row[k].share);
         }
-        list[k].gradient = others * row[k].gradient / f->dx;
+        list[k].area = row[k].gradient / f->dx;
+        list[k].gradient = others * list[k].area;
         list[k].grip *= others * row[k].grip;
         for (a = 0; a < 3; ++a) wall[a] -= list[k].gradient * nk[a];
         wall[3] -= list[k].gradient * isphpbdx_dot(list[k].velocity, list[k].normal);
@@ -3582,7 +3587,7 @@ static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work,
     }
     spread[3] = f->density[i] = f->tables.value_self + work->sums[0][lane] + moment[3];
     shape[3] = deficit;
-    f->air[i] = full * isphpbdx_max(deficit, 0.0f) * open;
+    f->air[i] = ISPHX_AIR * full * isphpbdx_max(deficit, 0.0f) * open;
     diagonal = work->scaled[lane] / f->scale[i] + f->air[i];
     diagonal = isphpbdx_max(diagonal, 0.05f * full) + 1e-5f * full; /* the last term anchors a closed component */
     if (f->coupler.walls && !f->coupler.respond) {
@@ -3990,7 +3995,7 @@ static void isphx_chunk_divergence(const isph_fluid *f, int chunk, int half, con
 
 /* Density error that is to be repaired: bounded, and a deficit only where nothing open explains it. */
 static float isphx_density_error(const isph_fluid *f, int i) {
-    const float e = isphpbdx_clamp(f->spread[4 * i + 3] - 1.0f, -0.5f, 0.5f);
+    const float e = isphpbdx_clamp(f->spread[4 * i + 3] - 1.0f, -0.5f, 1.0f);
     if (e >= 0.0f) return e;
     return e * (1.0f - isphpbdx_clamp((f->shape[4 * i + 3] - ISPHX_COVERED) / (ISPHX_OPEN - ISPHX_COVERED), 0.0f, 1.0f));
 }
@@ -4131,28 +4136,48 @@ static isphpbd_vec3 isphx_pressure_kick(const isph_fluid *f, int i, const isphx_
                       scale * (force->pressure[2][lane] / shape[2] + ordering * spread[2]));
 }
 
+/* 1 for any flow; 0 where particles were crushed together, whose velocities mean nothing: only positions are mended there
+   and the speed dies away. */
+static float isphx_sanity(float density) {
+    return isphpbdx_clamp((ISPHX_CRUSHED - density) / (ISPHX_CRUSHED - ISPHX_SQUEEZED), 0.0f, 1.0f);
+}
+
 static isphpbd_vec3 isphx_limit(isphpbd_vec3 v, float most) {
     const float length = isphpbdx_length(v);
     return length > most ? isphpbdx_scale(v, most / length) : v;
 }
 
-/* Positions only: density projection, and an even arrangement where covered. */
+/* A direction of its own for a particle in this substep: three numbers in -1 .. 1. */
+static isphpbd_vec3 isphx_jitter(const isph_fluid *f, int i) {
+    uint64_t hash = isphpbdx_hash_word(f->id[i], (uint32_t)f->stats.total_substeps);
+    float v[3];
+    int k;
+    for (k = 0; k < 3; ++k) {
+        hash = isphpbdx_hash_word(hash, (uint32_t)k);
+        v[k] = (float)(hash >> 40) / 8388608.0f - 1.0f;
+    }
+    return isphx_vec(v);
+}
+
+/* Positions only: density projection, and an even arrangement where covered. Where particles sit on top of each other no
+   force can tell them apart, so a strongly squeezed one also takes a small step of its own. */
 static isphpbd_vec3 isphx_displacement(const isph_fluid *f, int i, const isphx_force *force, int lane) {
     const float *spread = f->spread + 4 * i;
     isphpbd_vec3 d = isphpbd_v3(-force->density[0][lane], -force->density[1][lane], -force->density[2][lane]);
-    d = isphx_limit(d, ISPHX_PROJECTION_REACH * f->dx);
+    d = isphx_limit(d, (spread[3] > ISPHX_CRUSHED ? 1.0f : ISPHX_PROJECTION_REACH) * f->dx);
     if (f->desc.density_projection && f->shape[4 * i + 3] < ISPHX_COVERED) {
         const float even = -ISPHX_SHIFT * f->now.relaxation * f->dx * f->dx;
         d = isphpbdx_add(d, isphx_limit(isphpbdx_scale(isphx_vec(spread), even), 0.1f * f->dx));
     }
+    if (spread[3] > ISPHX_SQUEEZED) d = isphpbdx_madd(d, isphx_jitter(f, i), 0.1f * f->dx * isphpbdx_min(spread[3] - ISPHX_SQUEEZED, 1.0f));
     return d;
 }
 
-/* Particles too crowded to be solved for walk down the gradient of the crowd, half a spacing per substep, each also a little
+/* Particles too crowded to be solved for walk down the gradient of the crowd, a spacing per substep, each also a little
    in a direction of its own so that coincident ones part. */
 static isphpbd_vec3 isphx_relief(const isph_fluid *f, int i) {
     const isphx_cells *cells = &f->cells;
-    uint64_t hash = isphpbdx_hash_word(f->id[i], (uint32_t)f->stats.total_substeps);
+    isphpbd_vec3 way;
     float d[3], sum = 0.0f;
     int c[3], k, side;
     isphx_cell_unpack(cells, cells->cell[i], c);
@@ -4162,18 +4187,19 @@ static isphpbd_vec3 isphx_relief(const isph_fluid *f, int i) {
             int n[3] = {c[0], c[1], c[2]};
             n[k] += side * (k == 0 ? ISPHX_CELLS_PER_RADIUS / 2 : 1);
             if (cells->wraps[k]) n[k] = isphx_wrap(n[k], cells->dim[k]);
-            if (n[k] < 0 || n[k] >= cells->dim[k]) continue;
+            if (n[k] < 0 || n[k] >= cells->dim[k]) n[k] = c[k]; /* nobody is there, perhaps for a reason */
             slope += (float)side * sqrtf((float)isphx_cell_points(cells, (n[2] * cells->dim[1] + n[1]) * cells->dim[0] + n[0]));
         }
         d[cells->axis[k]] = -slope;
         sum += slope * slope;
     }
     sum = sum > 0.0f ? 1.0f / sqrtf(sum) : 0.0f;
-    for (k = 0; k < 3; ++k) {
-        hash = isphpbdx_hash_word(hash, (uint32_t)k);
-        d[k] = d[k] * sum + 1.2f * ((float)(hash >> 40) / 8388608.0f - 1.0f);
+    way = isphpbdx_madd(isphx_jitter(f, i), isphx_vec(d), sum);
+    for (k = f->entry_first[i]; k < f->entry_first[i] + f->entry_count[i]; ++k) { /* walls turn it back */
+        const float into = isphpbdx_dot(way, f->entry[k].normal);
+        if (into < 0.0f) way = isphpbdx_madd(way, f->entry[k].normal, -2.0f * into);
     }
-    return isphx_limit(isphpbdx_scale(isphpbd_v3(d[0], d[1], d[2]), 0.5f * f->dx), 0.5f * f->dx);
+    return isphx_limit(isphpbdx_scale(way, f->dx), f->dx);
 }
 
 static bool isphx_is_crowded(const isph_fluid *f, int i) {
@@ -4245,19 +4271,19 @@ static void isphx_reactions(isph_fluid *f, int i, const isphx_force *force, int 
         const isphpbd_vec3 n = entry->normal;
         const float slope = (force->pressure[0][lane] * n.x + force->pressure[1][lane] * n.y + force->pressure[2][lane] * n.z) / (s * s);
         const float at_wall = isphpbdx_max(p - 0.5f * entry->distance * slope, 0.0f);
-        entry->velocity = isphpbdx_scale(n, -2.0f * at_wall * f->volume * entry->gradient * f->now.seconds);
+        entry->velocity = isphpbdx_scale(n, -2.0f * at_wall * f->volume * entry->area * f->now.seconds);
     }
 }
 
 static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, int lane, uint32_t *flags) {
     isphpbd_vec3 x = isphx_vec(f->position + 4 * i), u = isphx_vec(f->star + 4 * i), d = isphpbd_v3(0.0f, 0.0f, 0.0f);
     const float most = isphpbdx_min(f->max_speed, 2.0f * f->desc.cfl * f->dx * f->now.inverse_seconds);
-    if (force && isphx_is_crowded(f, i)) {
-        u = isphx_vec(f->velocity + 4 * i);
-        d = isphx_relief(f, i);
-    } else if (force) {
-        u = isphpbdx_add(u, isphx_pressure_kick(f, i, force, lane));
-        d = isphx_displacement(f, i, force, lane);
+    if (force) {
+        const bool crowded = isphx_is_crowded(f, i);
+        const float sane = crowded ? 0.0f : isphx_sanity(f->spread[4 * i + 3]);
+        d = crowded ? isphx_relief(f, i) : isphx_displacement(f, i, force, lane);
+        u = isphpbdx_scale(isphpbdx_add(u, isphx_pressure_kick(f, i, force, lane)), sane);
+        u = isphpbdx_madd(u, isphx_vec(f->velocity + 4 * i), 0.8f * (1.0f - sane));
     }
     u = isphx_friction(f, i, u);
     if (isphpbdx_dot(u, u) > most * most) {
