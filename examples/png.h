@@ -262,10 +262,8 @@ static void deflate_lengths(deflate_code *c, int max_bits) {
             int least = -1, second = -1;
             for (i = 0; i < nodes; ++i) {
                 if (!weight[i]) continue;
-                if (least < 0 || weight[i] < weight[least])
-                    second = least, least = i;
-                else if (second < 0 || weight[i] < weight[second])
-                    second = i;
+                if (least < 0 || weight[i] < weight[least]) second = least, least = i;
+                else if (second < 0 || weight[i] < weight[second]) second = i;
             }
             weight[nodes] = weight[least] + weight[second];
             weight[least] = weight[second] = 0;

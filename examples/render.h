@@ -71,7 +71,11 @@ uint32_t render_error_color(float value);
 #define RENDER_FAR 1e6f
 #define RENDER_ETA 1.333f /* refractive index of water */
 
-enum { RENDER_MAP = 320, RENDER_SKY_DIRECTIONS = 9 }; /* side of the light map; directions of its ambient part */
+enum {
+    RENDER_DEPTH = 3,
+    RENDER_MAP = 320,
+    RENDER_SKY_DIRECTIONS = 9
+}; /* side of the light map; directions of its ambient part */
 
 typedef struct render_light {
     vec3 sun;
@@ -173,7 +177,7 @@ static const vec3 render_horizon = {0.60f, 0.69f, 0.77f};
 
 /* A bright studio: pale horizon, blue above, one large soft lamp where the sun is. */
 static vec3 render_sky(const render_context *c, vec3 d) {
-    vec3 color = v3_mix(render_horizon, v3(0.10f, 0.22f, 0.42f), f_smooth(-0.02f, 0.85f, d.y));
+    vec3 color = v3_mix(render_horizon, v3(0.13f, 0.26f, 0.47f), f_smooth(-0.02f, 0.85f, d.y));
     float lamp = v3_dot(d, c->sun);
     color = v3_madd(color, v3(1.0f, 0.96f, 0.88f),
                     0.5f * f_smooth(0.80f, 1.0f, lamp) + 9.0f * f_smooth(0.985f, 0.995f, lamp));
@@ -512,132 +516,139 @@ static vec3 render_sphere_color(const render_context *c, int index) {
 
 static vec3 render_shade_solid(const render_context *c, vec3 o, vec3 d, const bvh_hit *hit, float *opacity) {
     const bvh_primitive *q = &c->tree.primitives[hit->primitive];
-    vec3 p = v3_madd(o, d, hit->t), n, color, h, light, out;
+    vec3 p = v3_madd(o, d, hit->t), n, facet, color, h, light, out;
     float gloss, facing, rim, lambert, sky;
     *opacity = 1.0f;
     if (q->owner < 0) {
-        n = v3_scale(v3_sub(p, q->a), 1.0f / q->e1.x);
+        n = facet = v3_scale(v3_sub(p, q->a), 1.0f / q->e1.x);
         color = render_sphere_color(c, q->index), gloss = 0.15f;
     } else {
         const render_mesh *mesh = &c->scene->meshes[q->owner];
         const uint32_t *t = mesh->indices + 3 * q->index;
         const vec3 *normals = c->normals + c->normal_offset[q->owner];
-        n = v3_unit(v3_cross(q->e1, q->e2));
+        n = facet = v3_unit(v3_cross(q->e1, q->e2));
         if (!mesh->flat)
             n = v3_unit(v3_madd(v3_madd(v3_scale(normals[t[0]], 1 - hit->u - hit->v), normals[t[1]], hit->u),
                                 normals[t[2]], hit->v));
         color = mesh->color, gloss = mesh->gloss;
         *opacity = mesh->opacity;
     }
-    if (v3_dot(n, d) > 0.0f) n = v3_scale(n, -1.0f);
+    if (v3_dot(facet, d) > 0.0f) n = v3_scale(n, -1.0f), facet = v3_scale(facet, -1.0f);
     lambert = v3_dot(n, c->sun);
     light = lambert > 0.0f ? v3_scale(render_sunlight(c, v3_madd(p, n, 2e-3f * c->size)), lambert) : v3_all(0.0f);
     sky = 0.45f + 0.55f * (0.5f + 0.5f * n.y);
     out = v3_mul(color, v3_add(v3_mul(render_sun_color, light), v3_scale(render_sky_light, sky)));
-    facing = f_clamp(-v3_dot(n, d), 0.0f, 1.0f);
+    facing = f_clamp(-v3_dot(facet, d), 0.0f, 1.0f);
     rim = render_fresnel(facing) * gloss;
+    *opacity += (1.0f - *opacity) * rim; /* a skin mirrors where it is seen edge-on, as glass does */
     out = v3_mix(out, render_sky(c, v3_madd(d, n, 2.0f * facing)), rim);
     h = v3_unit(v3_sub(c->sun, d));
     return v3_madd(out, light, gloss * 1.2f * powf(fmaxf(v3_dot(n, h), 0.0f), 20.0f + 180.0f * gloss));
 }
 
-/* Everything but liquid: meshes, spheres, floor, sky. Thin skins are blended in order. */
-static vec3 render_solids(const render_context *c, vec3 o, vec3 d, float t_max, float *t_hit) {
-    vec3 color = v3_all(0.0f);
-    float share = 1.0f, t_min = 1e-4f * c->size, floor_t = d.y < 0.0f ? (c->scene->ground - o.y) / d.y : RENDER_FAR;
+/* The floor or the sky, whichever the ray meets. */
+static float render_floor_distance(const render_context *c, vec3 o, vec3 d) {
+    float t = d.y < 0.0f ? (c->scene->ground - o.y) / d.y : RENDER_FAR;
+    return t > 1e-4f * c->size ? t : RENDER_FAR;
+}
+
+static vec3 render_backdrop(const render_context *c, vec3 o, vec3 d) {
+    float t = render_floor_distance(c, o, d);
+    return t < RENDER_FAR ? render_shade_ground(c, o, d, t) : render_sky(c, d);
+}
+
+static bool render_is_skin(const render_context *c, const bvh_hit *hit) {
+    int owner = hit->primitive >= 0 ? c->tree.primitives[hit->primitive].owner : -1;
+    return owner >= 0 && c->scene->meshes[owner].opacity < 0.99f;
+}
+
+/* Distance to the floor or to the nearest solid that cannot be seen through, at most t_max. */
+static float render_opaque_distance(const render_context *c, vec3 o, vec3 d, float t_max) {
+    float t = 1e-4f * c->size, limit = fminf(t_max, render_floor_distance(c, o, d));
     int layer;
-    if (floor_t < t_min) floor_t = RENDER_FAR;
-    *t_hit = RENDER_FAR;
     for (layer = 0; layer < 8; ++layer) {
-        float limit = fminf(floor_t, t_max), opacity;
-        bvh_hit hit = bvh_nearest(&c->tree, o, d, t_min, limit);
-        if (hit.primitive >= 0) {
-            vec3 skin = render_shade_solid(c, o, d, &hit, &opacity);
-            if (*t_hit >= RENDER_FAR && opacity > 0.99f) *t_hit = hit.t;
-            color = v3_madd(color, skin, share * opacity);
-            share *= 1.0f - opacity;
-            t_min = hit.t + 1e-4f * c->size;
-            if (share < 0.01f) return color;
-            continue;
-        }
-        if (limit >= RENDER_FAR) return v3_madd(color, render_sky(c, d), share);
-        if (limit == floor_t) {
-            *t_hit = fminf(*t_hit, floor_t);
-            return v3_madd(color, render_shade_ground(c, o, d, floor_t), share);
-        }
-        return color;
+        bvh_hit hit = bvh_nearest(&c->tree, o, d, t, limit);
+        if (!render_is_skin(c, &hit)) return hit.t;
+        t = hit.t + 1e-4f * c->size;
     }
-    return color;
+    return limit;
 }
 
 /* ---- [water] ----------------------------------------------------------------------------------------------------- */
 
-static float render_solid_distance(const render_context *c, vec3 o, vec3 d, float t_max) {
-    float floor_t = d.y < 0.0f ? (c->scene->ground - o.y) / d.y : RENDER_FAR;
-    if (floor_t > 0.0f && floor_t < t_max) t_max = floor_t;
-    return bvh_nearest(&c->tree, o, d, 1e-4f * c->size, t_max).t;
-}
+static vec3 render_world(const render_context *c, vec3 o, vec3 d, int depth);
 
-/* What is seen along a ray inside the liquid: solids in it, or the world beyond, dimmed by the way. */
-static vec3 render_inside(const render_context *c, vec3 o, vec3 d, const render_liquid *liquid, int bounces) {
+/* What is seen along a ray that enters the liquid at o: solids in it, or the world beyond, dimmed by the way. */
+static vec3 render_inside(const render_context *c, vec3 o, vec3 d, const render_liquid *liquid, int depth) {
+    float step = 0.2f * c->water.cell, t, opacity;
     render_entry out;
-    vec3 beyond, dim, glow;
-    float t, unused, way;
-    bool total;
-    render_leave(c, o, d, &out);
-    t = render_solid_distance(c, o, d, out.t + 0.6f * c->water.cell);
-    way = fminf(t, out.t);
-    if (t < out.t + 0.5f * c->water.cell) {
-        beyond = render_solids(c, o, d, RENDER_FAR, &unused);
+    vec3 beyond, glow;
+    render_leave(c, v3_madd(o, d, step), d, &out);
+    out.t += step;
+    t = render_opaque_distance(c, o, d, out.t + 3.0f * step);
+    if (t < out.t + 2.9f * step) { /* a solid, or the floor just behind the last of the liquid */
+        bvh_hit hit = bvh_nearest(&c->tree, o, d, t - 1e-4f * c->size, t + 1e-4f * c->size);
+        beyond = hit.primitive >= 0 ? render_shade_solid(c, o, d, &hit, &opacity) : render_shade_ground(c, o, d, t);
+        out.t = fminf(out.t, t);
     } else {
-        vec3 exit = v3_madd(o, d, out.t + 0.3f * c->water.cell),
-             next = render_refract(d, v3_scale(out.normal, -1.0f), RENDER_ETA, &total);
-        if (out.wall && total) total = false, next = d; /* through the glass of the tank */
-        if (total && bounces > 0)
-            beyond =
-                render_inside(c, v3_madd(o, d, fmaxf(out.t - 0.3f * c->water.cell, 0.0f)), next, liquid, bounces - 1);
-        else
-            beyond = render_solids(c, exit, next, RENDER_FAR, &unused);
+        bool total;
+        vec3 next = render_refract(d, v3_scale(out.normal, -1.0f), RENDER_ETA, &total);
+        if (total && depth > 0) beyond = render_inside(c, v3_madd(o, d, out.t - step), next, liquid, depth - 1);
+        else beyond = render_world(c, v3_madd(o, d, out.t + step), next, depth - 1);
     }
-    dim = render_absorb(liquid, way);
-    glow = v3_scale(liquid->scatter, 1.0f - expf(-liquid->milky * way));
-    return v3_add(v3_mul(beyond, dim), glow);
+    glow = v3_scale(liquid->scatter, 1.0f - expf(-liquid->milky * out.t));
+    return v3_add(v3_mul(beyond, render_absorb(liquid, out.t)), glow);
 }
 
-static vec3 render_foam(const render_context *c, vec3 p, vec3 n) {
+static vec3 render_foam(const render_context *c, vec3 n) {
     float lambert = 0.35f + 0.65f * fmaxf(v3_dot(n, c->sun), 0.0f); /* foam scatters: light goes round */
     vec3 light = v3_scale(render_sun_color, 0.55f * lambert);
-    (void)p;
     return v3_mul(v3(0.93f, 0.96f, 0.98f), v3_madd(light, render_sky_light, 0.55f + 0.35f * n.y));
 }
 
-static vec3 render_shade_water(const render_context *c, vec3 o, vec3 d, const render_entry *in) {
+static vec3 render_shade_water(const render_context *c, vec3 o, vec3 d, const render_entry *in, int depth) {
     vec3 p = v3_madd(o, d, in->t), mirror, color, bent;
-    float cosine = -v3_dot(d, in->normal), f = render_fresnel(cosine), foam, kind, unused;
+    float cosine = -v3_dot(d, in->normal), f = render_fresnel(cosine), foam, kind, step = 0.2f * c->water.cell;
     render_liquid liquid;
     bool total;
     surface_look(&c->water, p, &foam, &kind);
     liquid = render_liquid_at(c, kind);
     bent = render_refract(d, in->normal, 1.0f / RENDER_ETA, &total);
-    color = render_inside(c, v3_madd(p, bent, 0.2f * c->water.cell), bent, &liquid, 1);
-    if (foam > 0.0f) color = v3_mix(color, render_foam(c, p, in->normal), 0.92f * foam);
+    color = render_inside(c, p, bent, &liquid, depth);
+    if (foam > 0.0f) color = v3_mix(color, render_foam(c, in->normal), 0.92f * foam);
     mirror = v3_madd(d, in->normal, 2.0f * cosine);
-    if (mirror.y < 0.0f || f > 0.04f)
-        mirror = render_solids(c, v3_madd(p, in->normal, 0.2f * c->water.cell), mirror, RENDER_FAR, &unused);
-    else
-        mirror = render_sky(c, mirror);
+    if (f > 0.04f) mirror = render_world(c, v3_madd(p, in->normal, step), mirror, 0);
+    else mirror = render_backdrop(c, p, mirror);
     return v3_mix(color, mirror, f * (1.0f - 0.7f * foam));
+}
+
+/* Everything along a ray through air: skins blended in order, then liquid, solid, floor or sky. depth: how often liquid
+   may still be entered. */
+static vec3 render_world(const render_context *c, vec3 o, vec3 d, int depth) {
+    vec3 color = v3_all(0.0f);
+    float share = 1.0f, t = 0.0f, floor_t = render_floor_distance(c, o, d), opacity;
+    int layer;
+    for (layer = 0; layer < 8 && share > 0.01f; ++layer) {
+        bvh_hit hit = bvh_nearest(&c->tree, o, d, t + 1e-4f * c->size, floor_t);
+        render_entry in;
+        vec3 skin;
+        if (depth > 0 && render_enter(c, o, d, t, hit.t, &in))
+            return v3_madd(color, render_shade_water(c, o, d, &in, depth - 1), share);
+        if (hit.primitive < 0) return v3_madd(color, render_backdrop(c, o, d), share);
+        skin = render_shade_solid(c, o, d, &hit, &opacity);
+        color = v3_madd(color, skin, share * opacity);
+        share *= 1.0f - opacity;
+        t = hit.t;
+    }
+    return color;
 }
 
 /* ---- [image] ----------------------------------------------------------------------------------------------------- */
 
 static vec3 render_ray(const render_context *c, float x, float y) {
-    float u = 2.0f * x / (float)c->im->width - 1.0f, v = 1.0f - 2.0f * y / (float)c->im->height, t;
-    vec3 o = c->scene->eye, d = v3_unit(v3_madd(v3_madd(c->forward, c->right, u), c->up, v));
-    render_entry in;
-    t = render_solid_distance(c, o, d, RENDER_FAR);
-    if (!render_enter(c, o, d, 0.0f, t, &in)) return render_solids(c, o, d, RENDER_FAR, &t);
-    return render_shade_water(c, o, d, &in);
+    float u = 2.0f * x / (float)c->im->width - 1.0f, v = 1.0f - 2.0f * y / (float)c->im->height;
+    vec3 d = v3_unit(v3_madd(v3_madd(c->forward, c->right, u), c->up, v));
+    return render_world(c, c->scene->eye, d, RENDER_DEPTH);
 }
 
 static void render_row_task(void *ctx, int y) {

@@ -93,6 +93,7 @@ struct scene {
     vec3 shown_lo, shown_hi, eye, target;
     float fov, ground;
     render_liquid look[2]; /* of the two materials */
+    float foam;            /* 0..1, how white it turns where it is fast; default 1 */
     scene_measures measures;
     scene_check checks[SCENE_CHECKS];
     int check_count;
@@ -516,6 +517,7 @@ scene *scene_create(const char *name, const scene_options *options, char *messag
     s->seconds = options->seconds > 0.0f ? options->seconds : def->seconds;
     s->measures.highest = -1e30f;
     s->look[0] = s->look[1] = render_water(1.0f);
+    s->foam = 1.0f;
     if (!def->build(s) || !scene_keys_used(s)) {
         scene_destroy(s);
         return NULL;
@@ -530,12 +532,23 @@ static bool scene_outside_tank(const scene *s, vec3 p) {
                            p.z > s->tank_hi.z + slack || p.y < s->tank_lo.y - slack);
 }
 
-/* Height of the water in columns two spacings wide; particles well below it have all their neighbours. */
+static int scene_compare(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static double scene_median(float *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, scene_compare);
+    return (double)values[count / 2];
+}
+
+/* Median density well below the surface: 1 where the volume is right. The surface is taken from the highest particle in
+   columns two spacings wide. */
 static double scene_deep_density(const scene *s, int *deep_count) {
     isph_view view = isph_particles(s->fluid);
-    float cell = 2.0f * s->spacing, *top;
+    float cell = 2.0f * s->spacing, *top, *density;
     int nx, nz, i, dx, dz;
-    double sum = 0.0;
+    double median;
     vec3 lo = v3_all(1e30f), hi = v3_all(-1e30f);
     *deep_count = 0;
     for (i = 0; i < view.count; ++i)
@@ -543,7 +556,12 @@ static double scene_deep_density(const scene *s, int *deep_count) {
     if (view.count == 0 || !(hi.x - lo.x < 1e4f * s->spacing && hi.z - lo.z < 1e4f * s->spacing)) return 1.0;
     nx = (int)((hi.x - lo.x) / cell) + 1, nz = (int)((hi.z - lo.z) / cell) + 1;
     top = (float *)malloc((size_t)nx * (size_t)nz * sizeof(float));
-    if (!top) return 1.0;
+    density = (float *)malloc((size_t)view.count * sizeof(float));
+    if (!top || !density) {
+        free(top);
+        free(density);
+        return 1.0;
+    }
     for (i = 0; i < nx * nz; ++i) top[i] = -1e30f;
     for (i = 0; i < view.count; ++i) {
         vec3 p = scene_position(&view, i);
@@ -559,10 +577,12 @@ static double scene_deep_density(const scene *s, int *deep_count) {
                 if (x + dx >= 0 && z + dz >= 0 && x + dx < nx && z + dz < nz &&
                     top[(z + dz) * nx + x + dx] < p.y + 3.5f * s->spacing)
                     deep = false;
-        if (deep) sum += (double)view.density[i], ++*deep_count;
+        if (deep) density[(*deep_count)++] = view.density[i];
     }
+    median = *deep_count ? scene_median(density, *deep_count) : 1.0;
     free(top);
-    return *deep_count ? sum / *deep_count : 1.0;
+    free(density);
+    return median;
 }
 
 /* Things that must never happen, and extremes; looked at after every step. */
@@ -750,7 +770,7 @@ bool scene_update_foam(const scene *s, scene_particles *p) {
         float thin =
             f_smooth(0.98f, 0.6f, p->density[i]) * f_smooth(0.35f * scale, 0.9f * scale, v3_length(p->velocity[i]));
         *foam = fmaxf(*foam * fade, fmaxf(born, 0.75f * thin));
-        p->foam[i] = *foam;
+        p->foam[i] = s->foam * *foam;
     }
     return true;
 }

@@ -252,10 +252,8 @@ static void pushout_measure(scene *s) {
         vec3 p = v3_scale(v3_sub(scene_position(&view, i), pushout_place), 1.0f / PUSHOUT_BUNNY);
         inside += bunny_distance(p) * PUSHOUT_BUNNY < -0.5f * s->spacing;
     }
-    if (s->steps == 1)
-        m[0] = inside, m[1] = -1.0f;
-    else
-        m[1] = inside;
+    if (s->steps == 1) m[0] = inside, m[1] = -1.0f;
+    else m[1] = inside;
 }
 
 static void pushout_check(scene *s) {
@@ -296,9 +294,9 @@ static void two_fluids_check(scene *s) {
 
 /* ---- honey: a thick jet coils and heaps up on a plate, real viscosity in SI units -------------------------------- */
 
-#define HONEY_HEIGHT 0.16f
-#define HONEY_RADIUS 0.011f
-#define HONEY_SPEED  0.5f
+#define HONEY_HEIGHT 0.10f
+#define HONEY_RADIUS 0.009f
+#define HONEY_SPEED  0.9f
 
 static bool honey_build(scene *s) {
     isph_material_desc honey = isph_material_desc_honey();
@@ -309,8 +307,9 @@ static bool honey_build(scene *s) {
     s->look[0].absorption = v3(4.0f, 22.0f, 120.0f), s->look[0].scatter = v3(0.60f, 0.26f, 0.015f),
     s->look[0].milky = 20.0f;
     s->look[1] = s->look[0];
+    s->foam = 0.0f; /* too thick to trap air */
     if (!scene_tank(s, v3(-0.09f, 0, -0.09f), v3(0.09f, 0.06f, 0.09f)) || !scene_frame_tank(s)) return false;
-    scene_camera(s, v3(-0.095f, 0, -0.095f), v3(0.095f, 0.165f, 0.095f), 28.0f, 20.0f);
+    scene_camera(s, v3(-0.095f, 0, -0.095f), v3(0.095f, 0.105f, 0.095f), 28.0f, 22.0f);
     return true;
 }
 
@@ -321,7 +320,7 @@ static void honey_pour(scene *s) {
 
 static void honey_check(scene *s) {
     scene_check_least(s, "particles", scene_particle_count(s), 100);
-    /* water falling 0.16 m splashes at 1.8 m/s; honey arrives, heaps up and creeps */
+    /* water arriving at 1.7 m/s splashes; honey heaps up and creeps */
     scene_check_most(s, "rms_speed_at_end", scene_rms_speed(s), 0.10);
     scene_check_most(s, "highest_m", (double)s->measures.highest, (double)(HONEY_HEIGHT + 0.02f));
     scene_check_most(s, "top_speed_m_per_s", (double)s->measures.top_speed, 3.0);
@@ -329,7 +328,9 @@ static void honey_check(scene *s) {
 
 /* ---- bunny_slip, bunny_noslip: water poured over a rabbit (seed 000, figure 18) ---------------------------------- */
 
-#define BUNNY_SIZE 0.6f
+#define BUNNY_SIZE      0.6f
+#define BUNNY_JET       0.14f /* m, radius */
+#define BUNNY_JET_SPEED 1.7f  /* m/s */
 
 static bool bunny_build(scene *s, float friction) {
     isph_material_desc water = scene_water(s);
@@ -337,10 +338,11 @@ static bool bunny_build(scene *s, float friction) {
     s->look[0] = render_water(0.5f);
     memset(&bunny, 0, sizeof bunny);
     mesh_bunny(&bunny, BUNNY_SIZE, 30);
-    if (!scene_start_fluid(s, 0.018f, 1.3f, 3.15f * 0.11f * 0.11f * 1.6f * s->seconds, &water)) return false;
+    if (!scene_start_fluid(s, 0.018f, 1.3f, 3.15f * BUNNY_JET * BUNNY_JET * BUNNY_JET_SPEED * s->seconds, &water))
+        return false;
     if (!scene_tank(s, v3(-0.65f, 0, -0.65f), v3(0.65f, 0.25f, 0.65f)) || !scene_frame_tank(s)) return false;
     if (!scene_solid(s, &bunny, v3(0, 0, 0), scene_stone, scene_setting(s, "friction", friction), true)) return false;
-    scene_camera(s, v3(-0.66f, 0, -0.66f), v3(0.66f, 1.0f, 0.66f), 24.0f, 18.0f);
+    scene_camera(s, v3(-0.66f, 0, -0.66f), v3(0.66f, 0.92f, 0.66f), 24.0f, 18.0f);
     return true;
 }
 
@@ -348,7 +350,8 @@ static bool bunny_slip_build(scene *s) { return bunny_build(s, 0.0f); }
 static bool bunny_noslip_build(scene *s) { return bunny_build(s, 1.0f); }
 
 static void bunny_pour(scene *s) {
-    if (s->time < 0.7f * s->seconds) scene_emit(s, s->material[0], v3(0.02f, 1.05f, 0), v3(0, -1, 0), 0.11f, 1.6f);
+    if (s->time < 0.7f * s->seconds)
+        scene_emit(s, s->material[0], v3(0.05f, 0.86f, 0), v3(0, -1, 0), BUNNY_JET, BUNNY_JET_SPEED);
 }
 
 /* custom[0]: sum of the mean speed of particles that touch the rabbit, custom[1]: steps that had some */
@@ -405,8 +408,8 @@ static bool cup_build(scene *s) {
     if (!scene_floor(s, 0.0f)) return false;
     o = scene_solid(s, &cup, v3(0, 0.1f, 0), v3(0.75f, 0.86f, 0.92f), 0.0f, false);
     if (!o) return false;
-    o->opacity = 0.16f, o->gloss = 1.0f;
-    scene_camera(s, v3(-0.75f, 0, -0.35f), v3(0.75f, 0.95f, 0.35f), 15.0f, 14.0f);
+    o->opacity = 0.2f, o->gloss = 1.0f;
+    scene_camera(s, v3(-0.66f, 0, -0.3f), v3(0.66f, 0.92f, 0.3f), 15.0f, 14.0f);
     return scene_add_where(s, s->material[0], v3(-CUP_TOP, 0.1f, -CUP_TOP), v3(CUP_TOP, 0.44f, CUP_TOP), cup_inside);
 }
 
@@ -439,10 +442,8 @@ static void cup_measure(scene *s) {
     for (i = 0; i < view.count; ++i) {
         vec3 p = scene_rotate(q, v3_sub(scene_position(&view, i), place));
         float r = CUP_BOTTOM + (CUP_TOP - CUP_BOTTOM) * p.y / CUP_HEIGHT;
-        if (p.y > CUP_HEIGHT)
-            ++above;
-        else if (p.y < 0.0f || p.x * p.x + p.z * p.z > r * r)
-            ++leaked;
+        if (p.y > CUP_HEIGHT) ++above;
+        else if (p.y < 0.0f || p.x * p.x + p.z * p.z > r * r) ++leaked;
     }
     if ((float)leaked > s->measures.custom[0]) s->measures.custom[0] = (float)leaked;
     if ((float)above > s->measures.custom[1]) s->measures.custom[1] = (float)above;

@@ -98,12 +98,9 @@ void mesh_frame(mesh *m, vec3 lo, vec3 hi, float width) {
         for (side = 0; side < 4; ++side) {
             vec3 a, b;
             bool first = (side & 1) != 0, second = (side & 2) != 0; /* which of the four parallel edges */
-            if (axis == 0)
-                a = v3(lo.x, first ? hi.y : lo.y, second ? hi.z : lo.z), b = v3(hi.x, a.y, a.z);
-            else if (axis == 1)
-                a = v3(first ? hi.x : lo.x, lo.y, second ? hi.z : lo.z), b = v3(a.x, hi.y, a.z);
-            else
-                a = v3(first ? hi.x : lo.x, second ? hi.y : lo.y, lo.z), b = v3(a.x, a.y, hi.z);
+            if (axis == 0) a = v3(lo.x, first ? hi.y : lo.y, second ? hi.z : lo.z), b = v3(hi.x, a.y, a.z);
+            else if (axis == 1) a = v3(first ? hi.x : lo.x, lo.y, second ? hi.z : lo.z), b = v3(a.x, hi.y, a.z);
+            else a = v3(first ? hi.x : lo.x, second ? hi.y : lo.y, lo.z), b = v3(a.x, a.y, hi.z);
             mesh_box(m, v3_sub(a, v3_all(0.5f * width)), v3_add(b, v3_all(0.5f * width)));
         }
     }
@@ -143,10 +140,8 @@ void mesh_sphere(mesh *m, vec3 centre, float radius, int rings) {
         float angle = 3.14159265f * (float)i / (float)rings;
         vec3 c = v3(centre.x, centre.y - radius * cosf(angle), centre.z);
         uint32_t ring = mesh_ring(m, c, radius * sinf(angle), n);
-        if (i == 1)
-            mesh_fan(m, bottom, ring, n, false);
-        else
-            mesh_band(m, below, ring, n);
+        if (i == 1) mesh_fan(m, bottom, ring, n, false);
+        else mesh_band(m, below, ring, n);
         below = ring;
     }
     mesh_fan(m, mesh_vertex(m, v3(centre.x, centre.y + radius, centre.z)), below, n, true);
@@ -157,10 +152,8 @@ void mesh_cup(mesh *m, float bottom_radius, float top_radius, float height, int 
     uint32_t centre = mesh_vertex(m, v3(0, 0, 0)), inner = 0;
     for (i = 1; i <= discs; ++i) {
         uint32_t ring = mesh_ring(m, v3(0, 0, 0), bottom_radius * (float)i / (float)discs, segments);
-        if (i == 1)
-            mesh_fan(m, centre, ring, segments, false);
-        else
-            mesh_band(m, inner, ring, segments);
+        if (i == 1) mesh_fan(m, centre, ring, segments, false);
+        else mesh_band(m, inner, ring, segments);
         inner = ring;
     }
     for (i = 1; i <= rows; ++i) {
@@ -222,10 +215,8 @@ static void lattice_edge_quad(const mesh_lattice *l, mesh *m, int x, int y, int 
         c[v] -= k < 2;
         corner[k] = (uint32_t)l->vertex[lattice_at(l, c[0], c[1], c[2])];
     }
-    if (inside)
-        mesh_quad(m, corner[0], corner[1], corner[2], corner[3]);
-    else
-        mesh_quad(m, corner[0], corner[3], corner[2], corner[1]);
+    if (inside) mesh_quad(m, corner[0], corner[1], corner[2], corner[3]);
+    else mesh_quad(m, corner[0], corner[3], corner[2], corner[1]);
 }
 
 void mesh_from_distance(mesh *m, mesh_distance distance, vec3 lo, vec3 hi, int n) {

@@ -306,10 +306,8 @@ static unsigned char surface_classify(const surface *s, int bx, int by, int bz) 
         for (y = 4 * by; y <= 4 * by + 4; ++y) {
             for (x = 4 * bx; x <= 4 * bx + 4; ++x) {
                 bool outside_grid = x >= s->nx || y >= s->ny || z >= s->nz;
-                if (!outside_grid && s->phi[surface_at(s, x, y, z)] > SURFACE_LEVEL)
-                    any_in = true;
-                else
-                    any_out = true;
+                if (!outside_grid && s->phi[surface_at(s, x, y, z)] > SURFACE_LEVEL) any_in = true;
+                else any_out = true;
             }
         }
     }
@@ -433,10 +431,8 @@ static float surface_refine(const surface *s, vec3 o, vec3 d, float a, float b, 
     int k;
     for (k = 0; k < 6; ++k) {
         float middle = 0.5f * (a + b);
-        if (surface_inside(s, v3_madd(o, d, middle)) == into)
-            b = middle;
-        else
-            a = middle;
+        if (surface_inside(s, v3_madd(o, d, middle)) == into) b = middle;
+        else a = middle;
     }
     return 0.5f * (a + b);
 }
@@ -444,22 +440,15 @@ static float surface_refine(const surface *s, vec3 o, vec3 d, float a, float b, 
 bool surface_cross(const surface *s, vec3 o, vec3 d, float t0, float t1, bool into, float *t) {
     float at = t0, before = t0, step;
     if (!s->phi || !surface_clip(s, o, d, &at, &t1)) return false;
-    if (!into && at > t0) return *t = t0, true; /* already outside */
-    step = 0.8f * s->cell;
-    before = at;
-    while (at < t1) {
+    if (!into && at > t0) return *t = t0, true;                  /* already outside */
+    for (before = at;; before = at, at = fminf(at + step, t1)) { /* the last look is at the very end */
         vec3 p = v3_madd(o, d, at);
         float leap;
-        if (surface_block(s, p, d, &leap) == (into ? 0 : 2)) {
-            before = at;
-            at += leap + 1e-3f * s->cell;
-            continue;
-        }
-        if (surface_inside(s, p) == into) return *t = surface_refine(s, o, d, before, at, into), true;
-        before = at;
-        at += step;
+        int skip = surface_block(s, p, d, &leap) == (into ? 0 : 2);
+        if (!skip && surface_inside(s, p) == into) return *t = surface_refine(s, o, d, before, at, into), true;
+        if (at >= t1) return false;
+        step = skip ? leap + 1e-3f * s->cell : 0.8f * s->cell;
     }
-    return false;
 }
 
 /* Gradient of the cubic B-spline through the grid values: continuous, hence no facets in reflections. */
