@@ -86,7 +86,7 @@ ERRORS
 
 READING
     M. Mueller et al., Position Based Dynamics, 2007. M. Macklin et al., XPBD, 2016; Small Steps in Physics Simulation,
-    2019; A Constraint-based Formulation of Stable Neo-Hookean Materials, 2021. M. Bergou et al., A Quadratic Bending
+    2019. M. Bergou et al., A Quadratic Bending
     Model for Inextensible Surfaces, 2006. A. Van Gelder, Approximate Simulation of Elastic Membranes, 1998.
     T.-Y. Kim et al., Long Range Attachments, 2012. M. Li et al., Codimensional Incremental Potential Contact, 2021.
 
@@ -272,7 +272,7 @@ typedef enum ipbd_bend_model {
 } ipbd_bend_model;
 
 typedef enum ipbd_solid_model {
-    IPBD_SOLID_ELASTIC = 0, /* stable Neo-Hookean tetrahedra: Young's modulus and Poisson's ratio */
+    IPBD_SOLID_ELASTIC = 0, /* Young's modulus and Poisson's ratio, large deformations */
     IPBD_SOLID_VOLUME       /* springs on the edges (desc.stretch) and kept volumes (desc.volume) */
 } ipbd_solid_model;
 
@@ -303,9 +303,9 @@ typedef struct ipbd_body_desc {
     ipbd_elasticity balloon;     /* closed triangle meshes: m^3/Pa; default IPBD_ABSENT */
     float balloon_pressure;      /* volume wanted / volume at rest, > 0; default 1 */
     float overpressure;          /* Pa, a constant push along the normals of a closed mesh; default 0 */
-    float warm_start;            /* in [0, 1]: share of the last substep's constraint forces to start from. 1 makes the
-                                    stiffness at rest independent of step and iterations and costs about 1.5x; 0 is
-                                    classic XPBD. Default 1 */
+    float warm_start;            /* in [0, 1], elastic tetrahedra: share of the last substep's stress to start from. 1 makes
+                                    the stiffness at rest independent of step, iterations and mass, and costs about
+                                    1.6x; 0 is classic XPBD. Default 1 */
     const uint32_t *links;       /* pairs of input vertices: extra distance constraints, or NULL */
     int link_count;              /* default 0 */
     ipbd_elasticity link;        /* of the links; m/N each; default compliance 0 */
@@ -837,6 +837,8 @@ extern "C" {
 #define IPBDX_PAIR_BLOCK 256       /* soft pairs looked at by one task */
 #define IPBDX_PI 3.14159265358979f
 #define IPBDX_PUSH_SPEED 1.0f      /* m/s: how fast parts that start too near are moved apart, without adding velocity */
+#define IPBDX_SWEEPS 0.5f          /* sweeps over elastic elements per unit of shortfall, see [substep]; 0.3 still works */
+#define IPBDX_MOST_SWEEPS 10       /* per iteration */
 #define IPBDX_STIFFNESS_PERIOD (1.0f / 60.0f) /* s: a PBD stiffness k takes the share k of an error away in this time */
 
 /* ---- [math] small numbers that C's library does not give bit-equal everywhere --------------------------------------- */
@@ -1013,9 +1015,11 @@ typedef enum ipbdx_store { IPBDX_EDGES = 0, IPBDX_DIHEDRALS, IPBDX_ISOMETRICS, I
 typedef struct ipbdx_edges { uint32_t v[2][4]; float rest[4], alpha[4], lambda[4]; } ipbdx_edges;
 typedef struct ipbdx_quads { uint32_t v[4][4]; float rest[4], alpha[4], lambda[4]; } ipbdx_quads; /* dihedral, volume */
 typedef struct ipbdx_isometrics { uint32_t v[4][4]; float k[4][4], rest[4], alpha[4], lambda[4]; } ipbdx_isometrics;
-typedef struct ipbdx_elastics { /* inverse: of the rest edge matrix, row by row; d: deviatoric, h: hydrostatic */
+typedef struct ipbdx_elastics { /* strains and stresses: xx yy zz xy xz yz */
     uint32_t v[4][4];
-    float inverse[9][4], alpha_d[4], alpha_h[4], lambda_d[4], lambda_h[4];
+    float inverse[9][4];          /* of the rest edge matrix, row by row */
+    float shear[4], bulk[4];      /* N m: 2 mu V and lambda V */
+    float stress[6][4], pressure[4]; /* multipliers: N m times h^2 */
 } ipbdx_elastics;
 
 /* A piece of a body whose constraints touch no vertex of another piece of the same phase. Groups and vertices count from
@@ -1034,9 +1038,10 @@ typedef struct ipbdx_body {
     int constraint_count[IPBDX_KINDS];         /* without padding */
     ipbd_elasticity elasticity[IPBDX_KINDS], balloon;
     float balloon_pressure, balloon_lambda, overpressure, rest_volume, warm_start, lambda_h; /* lambda_h: h of the multipliers */
+    float stiffest;                            /* 1/s^2: largest stiffness times response of an elastic element */
     float tether_slack, damping, drag, wind_drag, wind_lift, gravity_scale, plastic_yield, plastic_creep, plastic_max;
     float thickness, friction, quiet_seconds;
-    uint32_t self_collision, soft_collision, can_sleep, closed, asleep, tethers_stale, attachments;
+    uint32_t self_collision, soft_collision, can_sleep, closed, asleep, tethers_stale, stiffest_stale, attachments;
     uint32_t layer, mask;
     isphpbd_vec3 low, high; /* bounds of the vertices' paths, with thickness */
     ipbd_mesh_report report;
@@ -1104,7 +1109,7 @@ struct ipbd_world {
     ipbdx_phase phase;
     bool in_callback;
     float dt, h;                          /* s: step and substep under way */
-    int substeps, substep, iteration;
+    int substeps, substep, iteration, sweep;
     uint32_t flags;
     ipbdx_body *bodies;
     ipbdx_collider *colliders;
@@ -2300,11 +2305,10 @@ static void ipbdx_commit_lane(const ipbdx_build *b, void *group, int lane, const
         g->rest[lane] = item->rest, g->alpha[lane] = item->alpha, g->lambda[lane] = 0.0f;
     }
 }
-/* Lame's constants from Young's modulus and Poisson's ratio. The energy mu/2 (|F|^2 - 3) + lambda/2 (J - 1 - mu/lambda)^2
-   has the small-strain behaviour of Hooke's law if its lambda is Lame's lambda + mu. */
+/* Lame's constants from Young's modulus and Poisson's ratio. */
 static void ipbdx_commit_elastic(const ipbdx_build *b, ipbdx_elastics *g, int lane, const ipbdx_item *item) {
     float young = b->desc->young_modulus, poisson = b->desc->poisson_ratio;
-    float mu = young / (2.0f * (1.0f + poisson)), lambda = young * poisson / ((1.0f + poisson) * (1.0f - 2.0f * poisson)) + mu;
+    float mu = young / (2.0f * (1.0f + poisson)), lambda = young * poisson / ((1.0f + poisson) * (1.0f - 2.0f * poisson));
     isphpbd_vec3 o = b->rests[item->v[0]], e1 = isphpbdx_sub(b->rests[item->v[1]], o), e2 = isphpbdx_sub(b->rests[item->v[2]], o);
     isphpbd_vec3 e3 = isphpbdx_sub(b->rests[item->v[3]], o), rows[3];
     float inverse = 1.0f / (6.0f * item->rest); /* of the determinant */
@@ -2314,8 +2318,9 @@ static void ipbdx_commit_elastic(const ipbdx_build *b, ipbdx_elastics *g, int la
     for (k = 0; k < 4; ++k) g->v[k][lane] = item->v[k];
     for (k = 0; k < 3; ++k)
         g->inverse[3 * k][lane] = rows[k].x, g->inverse[3 * k + 1][lane] = rows[k].y, g->inverse[3 * k + 2][lane] = rows[k].z;
-    g->alpha_d[lane] = 1.0f / (mu * item->rest), g->alpha_h[lane] = 1.0f / (lambda * item->rest);
-    g->lambda_d[lane] = g->lambda_h[lane] = 0.0f;
+    g->shear[lane] = 2.0f * mu * item->rest, g->bulk[lane] = lambda * item->rest;
+    for (k = 0; k < 6; ++k) g->stress[k][lane] = 0.0f;
+    g->pressure[lane] = 0.0f;
 }
 static void ipbdx_commit_constraints(ipbd_world *world, const ipbdx_build *b) {
     int used[IPBDX_STORES], lane;
@@ -2435,7 +2440,7 @@ static uint32_t ipbdx_commit(ipbd_world *world, const ipbdx_build *b, int slot) 
         world->inverse_masses[v] = world->positions[4 * (size_t)v + 3] = 0.0f;
         ipbdx_put3(world->velocities + 4 * (size_t)v, ipbdx_zero3());
     }
-    body->tethers_stale = 1;
+    body->tethers_stale = body->stiffest_stale = 1;
     world->pairs_stale = true;
     return ipbdx_handle(generation, slot);
 }
@@ -2472,27 +2477,23 @@ ISPHPBD_API ipbd_body ipbd_body_create(ipbd_world *world, const ipbd_body_desc *
 
 /* ---- [kernels] four constraints at a time ------------------------------------------------------------------------------
    XPBD (Macklin et al. 2016): dlambda = k (-C - a lambda) / (sum w |grad C|^2 + a), dx = w grad C dlambda, a = alpha / h^2.
-   k is 1 for compliances; a PBD stiffness has alpha = 0 and k < 1. Guards are positive tests, so a NaN stays where it is.
-   Warm starting applies the multipliers of the last substep along today's gradients before anything is projected: at rest
-   nothing is left to correct, hence C = -a lambda exactly, whatever the step, the iterations and the masses. */
+   k is 1 for compliances; a PBD stiffness has alpha = 0 and k < 1. Guards are positive tests, so a NaN stays where it is. */
 
-typedef enum ipbdx_mode { IPBDX_FIRST = 0, IPBDX_AGAIN, IPBDX_WARM } ipbdx_mode;
+typedef enum ipbdx_mode { IPBDX_FIRST = 0, IPBDX_AGAIN, IPBDX_APPLY } ipbdx_mode;
 typedef struct ipbdx_pass {
-    ipbdx_mode mode; /* FIRST: multipliers are taken as zero */
-    float inverse_h2, factor, warm;
+    ipbdx_mode mode; /* FIRST: multipliers are taken as zero. APPLY: they stay, and only act on the positions */
+    float h2, inverse_h2, factor;
 } ipbdx_pass;
 
 static void ipbdx_solve_edges(float *x, ipbdx_edges *g, ipbdx_edges *end, ipbdx_pass pass) {
     const isphpbdx_f4 tiny = IPBDX_ALL(IPBDX_TINY), zero = IPBDX_ALL(0.0f), inverse_h2 = IPBDX_ALL(pass.inverse_h2);
-    const isphpbdx_f4 factor = IPBDX_ALL(pass.factor), warm = IPBDX_ALL(pass.warm);
+    const isphpbdx_f4 factor = IPBDX_ALL(pass.factor);
     for (; g < end; ++g) {
         ipbdx_p4 a = ipbdx_gather(x, g->v[0]), b = ipbdx_gather(x, g->v[1]);
         ipbdx_v4 d = ipbdx_v4_sub(a.p, b.p);
         isphpbdx_f4 length = isphpbdx_f4_sqrt(ipbdx_v4_dot(d, d)), lambda, den, s;
-        if (pass.mode == IPBDX_WARM) {
-            lambda = IPBDX_MUL(isphpbdx_f4_load(g->lambda), warm);
-            s = ipbdx_f4_select_gt(length, tiny, isphpbdx_f4_div(lambda, length), zero);
-            isphpbdx_f4_store(g->lambda, lambda);
+        if (pass.mode == IPBDX_APPLY) {
+            s = ipbdx_f4_select_gt(length, tiny, isphpbdx_f4_div(isphpbdx_f4_load(g->lambda), length), zero);
         } else {
             isphpbdx_f4 alpha = IPBDX_MUL(isphpbdx_f4_load(g->alpha), inverse_h2);
             lambda = pass.mode == IPBDX_FIRST ? zero : isphpbdx_f4_load(g->lambda);
@@ -2512,11 +2513,7 @@ static void ipbdx_solve_edges(float *x, ipbdx_edges *g, ipbdx_edges *end, ipbdx_
 ISPHPBD_INLINE isphpbdx_f4 ipbdx_multiplier(float *stored, const float *alphas, isphpbdx_f4 error, isphpbdx_f4 weight, const ipbdx_pass *pass) {
     const isphpbdx_f4 zero = IPBDX_ALL(0.0f);
     isphpbdx_f4 alpha, lambda, den, step;
-    if (pass->mode == IPBDX_WARM) {
-        step = IPBDX_MUL(isphpbdx_f4_load(stored), IPBDX_ALL(pass->warm));
-        isphpbdx_f4_store(stored, step);
-        return step;
-    }
+    if (pass->mode == IPBDX_APPLY) return isphpbdx_f4_load(stored);
     alpha = IPBDX_MUL(isphpbdx_f4_load(alphas), IPBDX_ALL(pass->inverse_h2));
     lambda = pass->mode == IPBDX_FIRST ? zero : isphpbdx_f4_load(stored);
     den = IPBDX_ADD(weight, alpha);
@@ -2639,82 +2636,161 @@ static void ipbdx_solve_dihedrals(float *x, ipbdx_quads *g, ipbdx_quads *end, ip
     }
 }
 
-/* Stable Neo-Hookean as two constraints per tetrahedron (Macklin and Mueller 2021): C_d = |F|, C_h = det F - 1 - mu/lambda,
-   with compliances 1/(mu V) and 1/(lambda V). Both are solved together (2 x 2), so that they do not work against
-   each other in the shape at rest. */
-typedef struct ipbdx_strain { ipbdx_v4 f[3], d[4], h[4]; isphpbdx_f4 norm, determinant; } ipbdx_strain; /* columns of F; gradients */
+/* Elastic tetrahedra. Energy per volume mu tr(E^2) + lambda/2 (det F - 1)^2 with Green's strain E = (F^T F - I)/2: Hooke's law
+   for small strains, and the second term turns inverted elements round. The multipliers are the stresses themselves, six
+   for E and one for det F: zero at rest, and the forces F S g of a symmetric S have no torque, so momentum and
+   angular momentum are exact. Instead of a 6 x 6 solve, the stress moves by its error over a bound of the
+   response (Gershgorin's, of the matrix sum w g g^T), which never overshoots.
 
-ISPHPBD_INLINE void ipbdx_push_gradient(ipbdx_v4 *gradient, const ipbdx_v4 *stress, isphpbdx_f4 inverse[9]) {
+   Stresses are kept from substep to substep (warm start): at rest nothing is left to correct and Hooke's law holds exactly,
+   whatever the step, the iterations and the masses. A stress that is not brought up to date lags behind, though, and a
+   spring that lags gains energy: [substep] makes as many sweeps as that takes. */
+typedef struct ipbdx_strain { ipbdx_v4 f[3]; isphpbdx_f4 inverse[9], e[6], norm2; } ipbdx_strain; /* f: columns of F */
+
+ISPHPBD_INLINE void ipbdx_load_inverse(const ipbdx_elastics *g, ipbdx_strain *s) {
     int i;
-    for (i = 0; i < 3; ++i) {
-        gradient[i + 1] = ipbdx_v4_scale(stress[0], inverse[3 * i]);
-        gradient[i + 1] = ipbdx_v4_madd(gradient[i + 1], stress[1], inverse[3 * i + 1]);
-        gradient[i + 1] = ipbdx_v4_madd(gradient[i + 1], stress[2], inverse[3 * i + 2]);
-    }
-    gradient[0] = ipbdx_v4_minus_sum(gradient[1], gradient[2], gradient[3]);
+    for (i = 0; i < 9; ++i) s->inverse[i] = isphpbdx_f4_load(g->inverse[i]);
 }
-ISPHPBD_INLINE void ipbdx_strain4(const ipbdx_p4 *p, const ipbdx_elastics *g, ipbdx_strain *s) {
-    isphpbdx_f4 inverse[9], over;
-    ipbdx_v4 e[3], stress[3];
-    int i, j;
-    for (i = 0; i < 9; ++i) inverse[i] = isphpbdx_f4_load(g->inverse[i]);
-    for (i = 0; i < 3; ++i) e[i] = ipbdx_v4_sub(p[i + 1].p, p[0].p);
+ISPHPBD_INLINE void ipbdx_deform(const ipbdx_p4 *p, ipbdx_strain *s) {
+    ipbdx_v4 e1 = ipbdx_v4_sub(p[1].p, p[0].p), e2 = ipbdx_v4_sub(p[2].p, p[0].p), e3 = ipbdx_v4_sub(p[3].p, p[0].p);
+    int j;
     for (j = 0; j < 3; ++j) {
-        s->f[j] = ipbdx_v4_scale(e[0], inverse[j]);
-        s->f[j] = ipbdx_v4_madd(s->f[j], e[1], inverse[3 + j]);
-        s->f[j] = ipbdx_v4_madd(s->f[j], e[2], inverse[6 + j]);
+        s->f[j] = ipbdx_v4_scale(e1, s->inverse[j]);
+        s->f[j] = ipbdx_v4_madd(s->f[j], e2, s->inverse[3 + j]);
+        s->f[j] = ipbdx_v4_madd(s->f[j], e3, s->inverse[6 + j]);
     }
-    s->norm = isphpbdx_f4_sqrt(IPBDX_ADD(IPBDX_ADD(ipbdx_v4_dot(s->f[0], s->f[0]), ipbdx_v4_dot(s->f[1], s->f[1])), ipbdx_v4_dot(s->f[2], s->f[2])));
-    over = isphpbdx_f4_div(IPBDX_ALL(1.0f), isphpbdx_f4_max(s->norm, IPBDX_ALL(IPBDX_TINY)));
-    for (j = 0; j < 3; ++j) stress[j] = ipbdx_v4_scale(s->f[j], over);
-    ipbdx_push_gradient(s->d, stress, inverse);
-    for (j = 0; j < 3; ++j) stress[j] = ipbdx_v4_cross(s->f[(j + 1) % 3], s->f[(j + 2) % 3]);
-    s->determinant = ipbdx_v4_dot(stress[0], s->f[0]);
-    ipbdx_push_gradient(s->h, stress, inverse);
 }
-/* Both multipliers' steps for the current strain. */
-ISPHPBD_INLINE void ipbdx_elastic_steps(const ipbdx_p4 *p, ipbdx_elastics *g, const ipbdx_strain *s, const ipbdx_pass *pass, isphpbdx_f4 *step_d, isphpbdx_f4 *step_h) {
-    const isphpbdx_f4 zero = IPBDX_ALL(0.0f), inverse_h2 = IPBDX_ALL(pass->inverse_h2), one = IPBDX_ALL(1.0f);
-    isphpbdx_f4 alpha_d = isphpbdx_f4_load(g->alpha_d), alpha_h = isphpbdx_f4_load(g->alpha_h), a = zero, b = zero, c = zero, r, q, over;
-    isphpbdx_f4 lambda_d = pass->mode == IPBDX_FIRST ? zero : isphpbdx_f4_load(g->lambda_d), lambda_h = pass->mode == IPBDX_FIRST ? zero : isphpbdx_f4_load(g->lambda_h);
-    isphpbdx_f4 rest = IPBDX_ADD(one, isphpbdx_f4_div(alpha_h, alpha_d));
+ISPHPBD_INLINE void ipbdx_green_strain(ipbdx_strain *s) {
+    const isphpbdx_f4 half = IPBDX_ALL(0.5f), one = IPBDX_ALL(1.0f);
+    isphpbdx_f4 xx = ipbdx_v4_dot(s->f[0], s->f[0]), yy = ipbdx_v4_dot(s->f[1], s->f[1]), zz = ipbdx_v4_dot(s->f[2], s->f[2]);
+    s->norm2 = IPBDX_ADD(IPBDX_ADD(xx, yy), zz);
+    s->e[0] = IPBDX_MUL(half, IPBDX_SUB(xx, one)), s->e[1] = IPBDX_MUL(half, IPBDX_SUB(yy, one)), s->e[2] = IPBDX_MUL(half, IPBDX_SUB(zz, one));
+    s->e[3] = IPBDX_MUL(half, ipbdx_v4_dot(s->f[0], s->f[1])), s->e[4] = IPBDX_MUL(half, ipbdx_v4_dot(s->f[0], s->f[2]));
+    s->e[5] = IPBDX_MUL(half, ipbdx_v4_dot(s->f[1], s->f[2]));
+}
+/* Columns of F S for symmetric S. */
+ISPHPBD_INLINE void ipbdx_times_symmetric(const ipbdx_v4 *f, const isphpbdx_f4 *s, ipbdx_v4 *out) {
+    out[0] = ipbdx_v4_madd(ipbdx_v4_madd(ipbdx_v4_scale(f[0], s[0]), f[1], s[3]), f[2], s[4]);
+    out[1] = ipbdx_v4_madd(ipbdx_v4_madd(ipbdx_v4_scale(f[0], s[3]), f[1], s[1]), f[2], s[5]);
+    out[2] = ipbdx_v4_madd(ipbdx_v4_madd(ipbdx_v4_scale(f[0], s[4]), f[1], s[5]), f[2], s[2]);
+}
+/* out_i = P g_i, the push of a stress on the four vertices. */
+ISPHPBD_INLINE void ipbdx_push_of(const ipbdx_v4 *stress, const isphpbdx_f4 *inverse, ipbdx_v4 *out) {
     int i;
-    for (i = 0; i < 4; ++i) {
-        a = IPBDX_ADD(a, IPBDX_MUL(p[i].w, ipbdx_v4_dot(s->d[i], s->d[i])));
-        b = IPBDX_ADD(b, IPBDX_MUL(p[i].w, ipbdx_v4_dot(s->d[i], s->h[i])));
-        c = IPBDX_ADD(c, IPBDX_MUL(p[i].w, ipbdx_v4_dot(s->h[i], s->h[i])));
+    for (i = 0; i < 3; ++i)
+        out[i + 1] = ipbdx_v4_madd(ipbdx_v4_madd(ipbdx_v4_scale(stress[0], inverse[3 * i]), stress[1], inverse[3 * i + 1]), stress[2], inverse[3 * i + 2]);
+    out[0] = ipbdx_v4_minus_sum(out[1], out[2], out[3]);
+}
+ISPHPBD_INLINE isphpbdx_f4 ipbdx_f4_abs(isphpbdx_f4 a) { return isphpbdx_f4_max(a, IPBDX_SUB(IPBDX_ALL(0.0f), a)); }
+
+/* Largest row sum of |sum w g g^T|: no response is stronger. */
+ISPHPBD_INLINE isphpbdx_f4 ipbdx_response(const ipbdx_p4 *p, const isphpbdx_f4 *q) {
+    static const uint8_t rows[6] = {0, 1, 2, 0, 0, 1}, columns[6] = {0, 1, 2, 1, 2, 2};
+    isphpbdx_f4 m[6], g0[3], xy, xz, yz;
+    int i, k;
+    for (k = 0; k < 3; ++k) g0[k] = IPBDX_ADD(IPBDX_ADD(q[k], q[3 + k]), q[6 + k]);
+    for (k = 0; k < 6; ++k) {
+        m[k] = IPBDX_MUL(p[0].w, IPBDX_MUL(g0[rows[k]], g0[columns[k]]));
+        for (i = 0; i < 3; ++i) m[k] = IPBDX_ADD(m[k], IPBDX_MUL(p[i + 1].w, IPBDX_MUL(q[3 * i + rows[k]], q[3 * i + columns[k]])));
     }
-    alpha_d = IPBDX_MUL(alpha_d, inverse_h2), alpha_h = IPBDX_MUL(alpha_h, inverse_h2);
-    r = IPBDX_SUB(IPBDX_SUB(zero, s->norm), IPBDX_MUL(alpha_d, lambda_d));
-    q = IPBDX_SUB(IPBDX_SUB(rest, s->determinant), IPBDX_MUL(alpha_h, lambda_h));
-    a = IPBDX_ADD(a, alpha_d), c = IPBDX_ADD(c, alpha_h);
-    over = IPBDX_SUB(IPBDX_MUL(a, c), IPBDX_MUL(b, b));
-    over = ipbdx_f4_select_gt(over, IPBDX_ALL(1e-30f), isphpbdx_f4_div(one, over), zero);
-    *step_d = IPBDX_MUL(IPBDX_SUB(IPBDX_MUL(c, r), IPBDX_MUL(b, q)), over);
-    *step_h = IPBDX_MUL(IPBDX_SUB(IPBDX_MUL(a, q), IPBDX_MUL(b, r)), over);
-    isphpbdx_f4_store(g->lambda_d, IPBDX_ADD(lambda_d, *step_d));
-    isphpbdx_f4_store(g->lambda_h, IPBDX_ADD(lambda_h, *step_h));
+    xy = ipbdx_f4_abs(m[3]), xz = ipbdx_f4_abs(m[4]), yz = ipbdx_f4_abs(m[5]);
+    return isphpbdx_f4_max(IPBDX_ADD(m[0], IPBDX_ADD(xy, xz)), isphpbdx_f4_max(IPBDX_ADD(m[1], IPBDX_ADD(xy, yz)), IPBDX_ADD(m[2], IPBDX_ADD(xz, yz))));
+}
+ISPHPBD_INLINE void ipbdx_move4(ipbdx_p4 *p, const ipbdx_v4 *push) {
+    int i;
+    for (i = 0; i < 4; ++i) p[i].p = ipbdx_v4_madd(p[i].p, push[i], p[i].w);
+}
+/* The six stresses of E, and the vertices with them. */
+ISPHPBD_INLINE void ipbdx_relax_stress(ipbdx_p4 *p, ipbdx_elastics *g, ipbdx_strain *s, const ipbdx_pass *pass) {
+    const isphpbdx_f4 one = IPBDX_ALL(1.0f), zero = IPBDX_ALL(0.0f);
+    isphpbdx_f4 k = IPBDX_MUL(isphpbdx_f4_load(g->shear), IPBDX_ALL(pass->h2)), step[6], resolved, over;
+    ipbdx_v4 stress[3], push[4];
+    int i;
+    ipbdx_deform(p, s);
+    ipbdx_green_strain(s);
+    resolved = IPBDX_MUL(k, IPBDX_MUL(ipbdx_response(p, s->inverse), isphpbdx_f4_max(one, IPBDX_MUL(s->norm2, IPBDX_ALL(1.0f / 3.0f)))));
+    over = isphpbdx_f4_div(one, IPBDX_ADD(one, resolved));
+    for (i = 0; i < 6; ++i) {
+        isphpbdx_f4 old = pass->mode == IPBDX_FIRST ? zero : isphpbdx_f4_load(g->stress[i]);
+        step[i] = IPBDX_MUL(IPBDX_SUB(zero, IPBDX_ADD(IPBDX_MUL(k, s->e[i]), old)), over);
+        isphpbdx_f4_store(g->stress[i], IPBDX_ADD(old, step[i]));
+    }
+    ipbdx_times_symmetric(s->f, step, stress);
+    ipbdx_push_of(stress, s->inverse, push);
+    ipbdx_move4(p, push);
+}
+/* cofactors: columns of d det F / dF; answers det F. */
+ISPHPBD_INLINE isphpbdx_f4 ipbdx_cofactors(const ipbdx_strain *s, ipbdx_v4 *cofactors) {
+    cofactors[0] = ipbdx_v4_cross(s->f[1], s->f[2]), cofactors[1] = ipbdx_v4_cross(s->f[2], s->f[0]), cofactors[2] = ipbdx_v4_cross(s->f[0], s->f[1]);
+    return ipbdx_v4_dot(cofactors[0], s->f[0]);
+}
+/* The pressure of det F. A crushed element gets the shear stiffness on top, so that also materials without lateral
+   contraction turn round. */
+ISPHPBD_INLINE void ipbdx_relax_pressure(ipbdx_p4 *p, ipbdx_elastics *g, ipbdx_strain *s, const ipbdx_pass *pass) {
+    const isphpbdx_f4 one = IPBDX_ALL(1.0f), zero = IPBDX_ALL(0.0f), h2 = IPBDX_ALL(pass->h2);
+    isphpbdx_f4 k, j, step, old;
+    ipbdx_v4 cofactors[3], push[4];
+    int i;
+    ipbdx_deform(p, s);
+    j = ipbdx_cofactors(s, cofactors);
+    k = isphpbdx_f4_load(g->bulk);
+    k = IPBDX_MUL(h2, IPBDX_ADD(k, ipbdx_f4_select_gt(IPBDX_ALL(0.2f), j, isphpbdx_f4_load(g->shear), zero)));
+    ipbdx_push_of(cofactors, s->inverse, push);
+    old = pass->mode == IPBDX_FIRST ? zero : isphpbdx_f4_load(g->pressure);
+    step = IPBDX_SUB(zero, IPBDX_ADD(IPBDX_MUL(k, IPBDX_SUB(j, one)), old));
+    step = isphpbdx_f4_div(step, IPBDX_ADD(one, IPBDX_MUL(k, ipbdx_weight4(p, push))));
+    isphpbdx_f4_store(g->pressure, IPBDX_ADD(old, step));
+    for (i = 0; i < 4; ++i) push[i] = ipbdx_v4_scale(push[i], step);
+    ipbdx_move4(p, push);
+}
+/* What the stored stresses push: the sum of both parts. */
+ISPHPBD_INLINE void ipbdx_stored_push(const ipbdx_elastics *g, const ipbdx_strain *s, ipbdx_v4 *push) {
+    isphpbdx_f4 stress[6], pressure = isphpbdx_f4_load(g->pressure);
+    ipbdx_v4 columns[3], cofactors[3];
+    int i;
+    for (i = 0; i < 6; ++i) stress[i] = isphpbdx_f4_load(g->stress[i]);
+    ipbdx_times_symmetric(s->f, stress, columns);
+    (void)ipbdx_cofactors(s, cofactors);
+    for (i = 0; i < 3; ++i) columns[i] = ipbdx_v4_madd(columns[i], cofactors[i], pressure);
+    ipbdx_push_of(columns, s->inverse, push);
 }
 static void ipbdx_solve_elastics(float *x, ipbdx_elastics *g, ipbdx_elastics *end, ipbdx_pass pass) {
-    const isphpbdx_f4 warm = IPBDX_ALL(pass.warm);
     int i;
     for (; g < end; ++g) {
         ipbdx_p4 p[4];
         ipbdx_strain s;
-        isphpbdx_f4 step_d, step_h;
         ipbdx_gather4(x, g->v, p);
-        ipbdx_strain4(p, g, &s);
-        if (pass.mode == IPBDX_WARM) {
-            step_d = IPBDX_MUL(isphpbdx_f4_load(g->lambda_d), warm), step_h = IPBDX_MUL(isphpbdx_f4_load(g->lambda_h), warm);
-            isphpbdx_f4_store(g->lambda_d, step_d);
-            isphpbdx_f4_store(g->lambda_h, step_h);
+        ipbdx_load_inverse(g, &s);
+        if (pass.mode == IPBDX_APPLY) {
+            ipbdx_v4 push[4];
+            ipbdx_deform(p, &s);
+            ipbdx_stored_push(g, &s, push);
+            ipbdx_move4(p, push);
         } else {
-            ipbdx_elastic_steps(p, g, &s, &pass, &step_d, &step_h);
+            ipbdx_relax_stress(p, g, &s, &pass);
+            ipbdx_relax_pressure(p, g, &s, &pass);
         }
+        for (i = 0; i < 4; ++i) ipbdx_scatter(x, g->v[i], p[i]);
+    }
+}
+/* Warm start: `share` of the last stress pushes the velocities from the positions at which the substep begins. */
+static void ipbdx_warm_elastics(const float *x, float *velocities, ipbdx_elastics *g, ipbdx_elastics *end, float share, float inverse_h) {
+    const isphpbdx_f4 keep = IPBDX_ALL(share), over_h = IPBDX_ALL(inverse_h);
+    int i;
+    for (; g < end; ++g) {
+        ipbdx_p4 p[4], u;
+        ipbdx_strain s;
+        ipbdx_v4 push[4];
+        ipbdx_gather4(x, g->v, p);
+        ipbdx_load_inverse(g, &s);
+        ipbdx_deform(p, &s);
+        for (i = 0; i < 6; ++i) isphpbdx_f4_store(g->stress[i], IPBDX_MUL(isphpbdx_f4_load(g->stress[i]), keep));
+        isphpbdx_f4_store(g->pressure, IPBDX_MUL(isphpbdx_f4_load(g->pressure), keep));
+        ipbdx_stored_push(g, &s, push);
         for (i = 0; i < 4; ++i) {
-            p[i].p = ipbdx_v4_madd(p[i].p, s.d[i], IPBDX_MUL(p[i].w, step_d));
-            p[i].p = ipbdx_v4_madd(p[i].p, s.h[i], IPBDX_MUL(p[i].w, step_h));
-            ipbdx_scatter(x, g->v[i], p[i]);
+            u = ipbdx_gather(velocities, g->v[i]);
+            u.p = ipbdx_v4_madd(u.p, push[i], IPBDX_MUL(p[i].w, over_h));
+            ipbdx_scatter(velocities, g->v[i], u);
         }
     }
 }
@@ -2733,7 +2809,7 @@ static void ipbdx_solve_kind(const ipbd_world *world, const ipbdx_body *body, in
 }
 
 /* What the constraints of a group do to their vertices, in N: the kernel itself runs on a copy in which every vertex has
-   the inverse mass 1/h^2, applying the multipliers as a warm start would; what moved is the force. */
+   the inverse mass 1/h^2 and only applies the multipliers; what moved is the force. */
 typedef struct ipbdx_forces { int count; uint32_t v[16]; isphpbd_vec3 force[16]; } ipbdx_forces;
 
 static void ipbdx_group_forces(const ipbd_world *world, const ipbdx_body *body, int kind, int group, ipbdx_forces *out) {
@@ -2749,7 +2825,7 @@ static void ipbdx_group_forces(const ipbd_world *world, const ipbdx_body *body, 
         memcpy(aligned + 4 * k, x + 4 * (size_t)out->v[k], 12);
         aligned[4 * k + 3] = body->lambda_h > 0.0f ? 1.0f / (body->lambda_h * body->lambda_h) : 0.0f;
     }
-    pass.mode = IPBDX_WARM, pass.inverse_h2 = pass.factor = 0.0f, pass.warm = 1.0f;
+    pass.mode = IPBDX_APPLY, pass.h2 = pass.inverse_h2 = pass.factor = 0.0f;
     switch (store) {
         case IPBDX_EDGES: ipbdx_solve_edges(aligned, &copy.e, &copy.e + 1, pass); break;
         case IPBDX_DIHEDRALS: ipbdx_solve_dihedrals(aligned, &copy.q, &copy.q + 1, pass); break;
@@ -2810,44 +2886,104 @@ static void ipbdx_release(ipbd_world *world, int v) {
 }
 
 /* ---- [substep] the order of work ------------------------------------------------------------------------------------------
-   predict (and warm start) -> constraints: slabs, then seams -> balloons -> hooks -> soft contacts -> tethers and colliders,
+   warm start -> predict -> constraints: slabs, then seams -> balloons -> hooks -> soft contacts -> tethers and colliders,
    vertex by vertex -> final clamp of soft contacts -> velocities. Each arrow is a barrier; between barriers tasks touch
    disjoint vertices, so every runner gives the same bits. */
 
-typedef struct ipbdx_job { ipbd_world *world; const int *slabs; bool warm; } ipbdx_job;
+typedef struct ipbdx_job { ipbd_world *world; const int *slabs; } ipbdx_job;
 
-static ipbdx_pass ipbdx_make_pass(const ipbd_world *world, const ipbdx_body *body, int kind, bool warm) {
+static ipbdx_pass ipbdx_make_pass(const ipbd_world *world, const ipbdx_body *body, int kind) {
     ipbd_elasticity e = body->elasticity[kind];
-    float ratio = body->lambda_h > 0.0f ? world->h / body->lambda_h : 0.0f;
+    bool warm = kind == IPBDX_ELASTIC && body->warm_start > 0.0f;
     ipbdx_pass pass;
-    pass.mode = warm ? IPBDX_WARM : world->iteration == 0 && body->warm_start <= 0.0f ? IPBDX_FIRST : IPBDX_AGAIN;
-    pass.inverse_h2 = 1.0f / (world->h * world->h);
+    pass.mode = world->iteration == 0 && !warm ? IPBDX_FIRST : IPBDX_AGAIN;
+    pass.h2 = world->h * world->h, pass.inverse_h2 = 1.0f / pass.h2;
     pass.factor = 1.0f;
-    pass.warm = body->warm_start * ratio * ratio; /* multipliers are forces times h^2 */
-    if (e.measure == IPBD_STIFFNESS) {
+    if (e.measure == IPBD_STIFFNESS)
         pass.factor = 1.0f - ipbdx_power(1.0f - e.value, world->h / (IPBDX_STIFFNESS_PERIOD * (float)world->desc.iterations));
-        if (!warm && world->iteration == 0) pass.mode = IPBDX_FIRST;
-    }
     return pass;
 }
-static void ipbdx_slab_solve(const ipbd_world *world, const ipbdx_slab *slab, bool warm) {
-    const ipbdx_body *body = world->bodies + slab->body;
-    int kind;
-    if (warm && body->warm_start <= 0.0f) return;
-    for (kind = 0; kind < IPBDX_KINDS; ++kind) {
-        if (slab->group_begin[kind] == slab->group_end[kind]) continue;
-        if (warm && body->elasticity[kind].measure == IPBD_STIFFNESS) continue;
-        ipbdx_solve_kind(world, body, kind, slab->group_begin[kind], slab->group_end[kind], ipbdx_make_pass(world, body, kind, warm));
+/* How far one sweep over elastic elements falls short of the substep: about the square of sound's way per substep in
+   element sizes. Above one, that many sweeps are made, up to a limit; beyond it the warm start fades, which is stable
+   but leaves the material softer than it should be. */
+static float ipbdx_shortfall(const ipbd_world *world, const ipbdx_body *body) { return body->stiffest * world->h * world->h; }
+static int ipbdx_sweeps(const ipbd_world *world, const ipbdx_body *body) {
+    float wanted = IPBDX_SWEEPS * ipbdx_shortfall(world, body);
+    return wanted <= 1.0f ? 1 : wanted >= (float)IPBDX_MOST_SWEEPS ? IPBDX_MOST_SWEEPS : (int)wanted + 1;
+}
+static float ipbdx_warm_share(const ipbd_world *world, const ipbdx_body *body) {
+    float excess = IPBDX_SWEEPS * ipbdx_shortfall(world, body) / (float)IPBDX_MOST_SWEEPS;
+    float ratio = body->lambda_h > 0.0f ? world->h / body->lambda_h : 0.0f; /* multipliers are forces times h^2 */
+    return body->warm_start * ratio * ratio * isphpbdx_clamp(2.0f - excess, 0.5f, 1.0f);
+}
+static void ipbdx_find_stiffest(ipbd_world *world, ipbdx_body *body) {
+    const float *x = world->positions + 4 * (size_t)body->vertex_begin;
+    int i, lane;
+    body->stiffest = 0.0f, body->stiffest_stale = 0;
+    for (i = 0; i < body->group_count[IPBDX_ELASTICS]; ++i) {
+        ipbdx_elastics *g = world->elastics + body->group_begin[IPBDX_ELASTICS] + i;
+        isphpbdx_f4 inverse[9];
+        ipbdx_p4 p[4];
+        float response[4];
+        for (lane = 0; lane < 9; ++lane) inverse[lane] = isphpbdx_f4_load(g->inverse[lane]);
+        ipbdx_gather4(x, g->v, p);
+        isphpbdx_f4_store(response, ipbdx_response(p, inverse));
+        for (lane = 0; lane < 4; ++lane) body->stiffest = isphpbdx_max(body->stiffest, response[lane] * (g->shear[lane] + g->bulk[lane]));
     }
+}
+static void ipbdx_resolve_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    const ipbdx_slab *slab = job->world->slabs + job->slabs[index];
+    const ipbdx_body *body = job->world->bodies + slab->body;
+    if (ipbdx_sweeps(job->world, body) > job->world->sweep)
+        ipbdx_solve_kind(job->world, body, IPBDX_ELASTIC, slab->group_begin[IPBDX_ELASTIC], slab->group_end[IPBDX_ELASTIC], ipbdx_make_pass(job->world, body, IPBDX_ELASTIC));
 }
 static void ipbdx_solve_task(void *context, int index) {
     const ipbdx_job *job = (const ipbdx_job *)context;
-    ipbdx_slab_solve(job->world, job->world->slabs + job->slabs[index], job->warm);
+    const ipbdx_slab *slab = job->world->slabs + job->slabs[index];
+    const ipbdx_body *body = job->world->bodies + slab->body;
+    int kind;
+    for (kind = 0; kind < IPBDX_KINDS; ++kind)
+        if (slab->group_begin[kind] < slab->group_end[kind])
+            ipbdx_solve_kind(job->world, body, kind, slab->group_begin[kind], slab->group_end[kind], ipbdx_make_pass(job->world, body, kind));
 }
-static void ipbdx_run_slabs(ipbd_world *world, void (*task)(void *, int), const int *slabs, int count, bool warm) {
+static void ipbdx_warm_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    const ipbdx_slab *slab = job->world->slabs + job->slabs[index];
+    const ipbdx_body *body = job->world->bodies + slab->body;
+    size_t first = 4 * (size_t)body->vertex_begin;
+    ipbdx_elastics *groups = job->world->elastics + body->group_begin[IPBDX_ELASTICS];
+    if (body->warm_start > 0.0f)
+        ipbdx_warm_elastics(job->world->positions + first, job->world->velocities + first, groups + slab->group_begin[IPBDX_ELASTIC],
+                            groups + slab->group_end[IPBDX_ELASTIC], ipbdx_warm_share(job->world, body), 1.0f / job->world->h);
+}
+static void ipbdx_run_slabs(ipbd_world *world, void (*task)(void *, int), const int *slabs, int count) {
     ipbdx_job job;
-    job.world = world, job.slabs = slabs, job.warm = warm;
+    job.world = world, job.slabs = slabs;
     isphpbdx_run(&world->desc.parallel, task, &job, count);
+}
+/* The sweeps that elastic bodies need beyond those of all constraints. */
+static void ipbdx_sweep_elastics(ipbd_world *world) {
+    int i, most = 1;
+    for (i = 0; i < world->active_count; ++i) {
+        const ipbdx_body *body = world->bodies + world->active_bodies[i];
+        if (body->warm_start > 0.0f) most = isphpbdx_maxi(most, ipbdx_sweeps(world, body));
+    }
+    for (world->sweep = 1; world->sweep < most; ++world->sweep) {
+        ipbdx_run_slabs(world, ipbdx_resolve_task, world->interiors, world->interior_count);
+        ipbdx_run_slabs(world, ipbdx_resolve_task, world->seams, world->seam_count);
+    }
+}
+static void ipbdx_warm_start(ipbd_world *world) {
+    bool any = false;
+    int i;
+    for (i = 0; i < world->active_count; ++i) {
+        const ipbdx_body *body = world->bodies + world->active_bodies[i];
+        any = any || (body->warm_start > 0.0f && body->group_count[IPBDX_ELASTICS] > 0);
+    }
+    if (!any) return;
+    ipbdx_run_slabs(world, ipbdx_warm_task, world->interiors, world->interior_count);
+    ipbdx_run_slabs(world, ipbdx_warm_task, world->seams, world->seam_count);
 }
 
 /* ---- [vertex] what happens to a vertex on its own ------------------------------------------------------------------------ */
@@ -2896,7 +3032,6 @@ static void ipbdx_predict_task(void *context, int index) {
     const ipbdx_body *body = world->bodies + slab->body;
     int v;
     for (v = slab->vertex_begin; v < slab->vertex_end; ++v) ipbdx_predict_vertex(world, body, body->vertex_begin + v);
-    ipbdx_slab_solve(world, slab, true);
 }
 /* Long range attachments (Kim et al. 2012): not further from the pin than the mesh allows. */
 static void ipbdx_tether(ipbd_world *world, const ipbdx_body *body, int v) {
@@ -4166,6 +4301,7 @@ static void ipbdx_prepare_task(void *context, int index) {
     ipbd_world *world = (ipbd_world *)context;
     ipbdx_body *body = world->bodies + world->active_bodies[index];
     if (body->tethers_stale && body->tether_slack > 0.0f) ipbdx_find_tethers(world, body);
+    if (body->stiffest_stale) ipbdx_find_stiffest(world, body);
     if (body->wind_drag > 0.0f || body->wind_lift > 0.0f || body->overpressure != 0.0f) ipbdx_area_normals(world, body);
 }
 static void ipbdx_vertex_task(void *context, int index) {
@@ -4231,8 +4367,8 @@ ISPHPBD_API isphpbd_result ipbd_substep_predict(ipbd_world *world) {
         world->hooks.begin(world, &arrays, world->h, world->hooks.user);
         world->in_callback = false;
     }
-    ipbdx_run_slabs(world, ipbdx_predict_task, world->interiors, world->interior_count, true);
-    ipbdx_run_slabs(world, ipbdx_solve_task, world->seams, world->seam_count, true);
+    ipbdx_warm_start(world);
+    ipbdx_run_slabs(world, ipbdx_predict_task, world->interiors, world->interior_count);
     ipbdx_begin_balloons(world);
     ipbdx_find_contacts(world);
     world->phase = IPBDX_PREDICTED;
@@ -4245,8 +4381,9 @@ ISPHPBD_API isphpbd_result ipbd_substep_iterate(ipbd_world *world) {
     if (world->in_callback) return ISPHPBD_LOCKED;
     if (world->phase != IPBDX_PREDICTED) return ISPHPBD_BAD_ARGUMENT;
     began = isphpbdx_ticks(&world->desc.clock);
-    ipbdx_run_slabs(world, ipbdx_solve_task, world->interiors, world->interior_count, false);
-    ipbdx_run_slabs(world, ipbdx_solve_task, world->seams, world->seam_count, false);
+    ipbdx_run_slabs(world, ipbdx_solve_task, world->interiors, world->interior_count);
+    ipbdx_run_slabs(world, ipbdx_solve_task, world->seams, world->seam_count);
+    ipbdx_sweep_elastics(world);
     if (ipbdx_any_balloon(world)) isphpbdx_run(&world->desc.parallel, ipbdx_balloon_task, world, world->active_count);
     world->last.solve += isphpbdx_ticks(&world->desc.clock) - began;
     if (world->hooks.iterate) {
@@ -4256,7 +4393,7 @@ ISPHPBD_API isphpbd_result ipbd_substep_iterate(ipbd_world *world) {
         world->in_callback = false;
     }
     ipbdx_solve_contacts(world);
-    if (ipbdx_vertices_busy(world)) ipbdx_run_slabs(world, ipbdx_vertex_task, world->interiors, world->interior_count, false);
+    if (ipbdx_vertices_busy(world)) ipbdx_run_slabs(world, ipbdx_vertex_task, world->interiors, world->interior_count);
     ++world->iteration;
     return ISPHPBD_OK;
 }
@@ -4266,7 +4403,7 @@ ISPHPBD_API isphpbd_result ipbd_substep_end(ipbd_world *world) {
     if (world->in_callback) return ISPHPBD_LOCKED;
     if (world->phase != IPBDX_PREDICTED) return ISPHPBD_BAD_ARGUMENT;
     ipbdx_clamp_contacts(world);
-    ipbdx_run_slabs(world, ipbdx_end_task, world->interiors, world->interior_count, false);
+    ipbdx_run_slabs(world, ipbdx_end_task, world->interiors, world->interior_count);
     ipbdx_end_colliders(world);
     for (i = 0; i < world->active_count; ++i) world->bodies[world->active_bodies[i]].lambda_h = world->h;
     if (world->hooks.end) {
@@ -4289,7 +4426,7 @@ ISPHPBD_API ipbd_step_info ipbd_step_finish(ipbd_world *world) {
     if (!world) return ipbdx_step_answer(ISPHPBD_BAD_ARGUMENT, 0);
     if (world->in_callback) return ipbdx_step_answer(ISPHPBD_LOCKED, 0);
     if (world->phase != IPBDX_BEGUN) return ipbdx_step_answer(ISPHPBD_BAD_ARGUMENT, 0);
-    ipbdx_run_slabs(world, ipbdx_sum_task, world->interiors, world->interior_count, false);
+    ipbdx_run_slabs(world, ipbdx_sum_task, world->interiors, world->interior_count);
     isphpbdx_run(&world->desc.parallel, ipbdx_finish_task, world, world->active_count);
     for (i = 0; i < world->interior_count; ++i) {
         world->last.collider_contacts += world->partials[world->interiors[i]].contacts;
@@ -4593,7 +4730,7 @@ ISPHPBD_API isphpbd_result ipbd_vertex_set_mass(ipbd_world *world, ipbd_body han
     int v = ipbdx_edit_vertex(world, handle, input_vertex, &body, &result);
     if (v < 0) return result;
     if (!ipbdx_positive(mass) || !isphpbdx_finite(1.0f / mass)) return ISPHPBD_BAD_ARGUMENT;
-    world->masses[v] = mass;
+    world->masses[v] = mass, body->stiffest_stale = 1;
     if (!world->pins[v].pinned) world->inverse_masses[v] = world->positions[4 * (size_t)v + 3] = 1.0f / mass;
     ipbdx_wake(body);
     return ISPHPBD_OK;
@@ -5226,6 +5363,8 @@ ISPHPBD_API int ipbd_block(int nx, int ny, int nz, isphpbd_vec3 size, float *pos
 #undef IPBDX_PAIR_BLOCK
 #undef IPBDX_PI
 #undef IPBDX_PUSH_SPEED
+#undef IPBDX_SWEEPS
+#undef IPBDX_MOST_SWEEPS
 #undef IPBDX_STIFFNESS_PERIOD
 #undef IPBDX_ADD
 #undef IPBDX_SUB
