@@ -110,6 +110,24 @@ SPH_FN void sph_progress(sph_run *run, const char *what, int step, int steps) {
                     (now - run->began) * (1.0 - done) / done);
 }
 
+/* ---- [figures] named "run: figure", as report.h has them ----------------------------------------------------------- */
+
+enum { SPH_NAME_MAX = 64, SPH_LABEL_MAX = 192 };
+
+SPH_FN const char *sph_label(char *label, const char *name, const char *what) {
+    (void)snprintf(label, SPH_LABEL_MAX, "%.63s: %.120s", name, what);
+    return label;
+}
+SPH_FN void sph_value(sph_run *run, const char *name, const char *what, double value, const char *unit) {
+    char label[SPH_LABEL_MAX];
+    report_value(run->report, sph_label(label, name, what), value, unit);
+}
+SPH_FN void sph_at_most(sph_run *run, const char *name, const char *what, double value, double limit, const char *unit,
+                        const char *source) {
+    char label[SPH_LABEL_MAX];
+    (void)report_at_most(run->report, sph_label(label, name, what), value, limit, unit, source);
+}
+
 /* ---- [curves] for plots ------------------------------------------------------------------------------------------ */
 
 enum { SPH_CURVE_MAX = 2048 };
