@@ -1,4 +1,101 @@
-/* isphpbd_sph.h - v0.1.0 - incompressible SPH water in one file. SPDX-License-Identifier: MIT */
+/* isphpbd_sph.h - v0.1.0 - incompressible water for games on the CPU, in one C99 file - SPDX-License-Identifier: MIT
+
+DO THIS
+    In exactly one C or C++ file:
+        #define ISPH_IMPLEMENTATION
+        #include "isphpbd_sph.h"
+    Everywhere else include it plainly. Compile with -ffp-contract=off where bit-equal results across compilers matter;
+    link with -lm. Nothing else is needed: no other file of isphpbd, no thread library, no build system.
+
+WHAT IT IS (AND IS NOT)
+    Liquids as particles: divergence-free incompressible SPH whose pressure comes from a sparse linear solve, with a second
+    solve on the same matrix that keeps the volume. Water that stays at rest when it should, recovers from anything, and
+    steps at 1/60 s. Several liquids at once, from mercury to honey, in SI units. Walls are planes, boxes, spheres,
+    capsules and triangle meshes, still or moving; a coupler can add walls of its own that yield (cloth, floating bodies).
+    Kernels, neighbour search and the sparse solvers (BiCGSTAB, CG) are public and useful alone.
+    It is not a rigid-body engine and does not render. Gases, surface tension and foam are not simulated.
+
+QUICK START
+    /--- quick start
+    #include <stdio.h>
+    #define ISPH_IMPLEMENTATION
+    #include "isphpbd_sph.h"
+
+    int main(void) {
+        isph_fluid_desc desc = isph_fluid_desc_default();
+        isph_material_desc water = isph_material_desc_default();
+        isph_boundary_desc tank = isph_boundary_desc_default();
+        isphpbd_result why;
+        isph_fluid *fluid = isph_fluid_create(&desc, &why);
+        int frame, added;
+        if (!fluid) return printf("%s\n", isphpbd_result_text(why)), 1;
+        tank.shape = ISPH_SHAPE_BOX, tank.container = true;
+        tank.half_extents = isphpbd_v3(1.0f, 1.0f, 0.5f);
+        isph_boundary_create(fluid, &tank, &why);
+        isph_particles_add_box(fluid, isph_material_create(fluid, &water, &why), isphpbd_v3(-1.0f, -1.0f, -0.5f),
+                               isphpbd_v3(-0.4f, 0.0f, 0.5f), isphpbd_v3(0.0f, 0.0f, 0.0f), &added);
+        for (frame = 0; frame < 60; ++frame) {
+            isph_fluid_step(fluid, 1.0f / 60.0f, &why);
+            isph_view view = isph_particles(fluid);
+            if (frame % 20 == 0) printf("%d drops, the first at height %.2f m\n", view.count, (double)view.position[1]);
+        }
+        isph_fluid_destroy(fluid);
+        return 0;
+    }
+    ---/
+
+CONTENTS (search for the tag in brackets)
+    [kernels] smoothing kernels                [grid] neighbour search
+    [sparse] matrix, BiCGSTAB, CG              [fluid] materials, particles, boundaries, steps, statistics, snapshots
+    [coupler] how other solvers meet the fluid
+    Implementation:
+    [kernels] [grid] [sparse] [coarse] [krylov] [bicgstab] [matrix] [fluid] [boundaries] [walls] [rows] [coarsen] [predict]
+    [viscosity] [pressure] [move] [weakly-compressible] [step] [snapshot]
+
+CONFIGURATION
+    ISPHPBD_STATIC      everything static in this file     ISPHPBD_API         your own linkage
+    ISPHPBD_NO_SIMD     plain C instead of SSE2            ISPHPBD_NO_OPENMP   no built-in OpenMP runner
+    ISPHPBD_NO_STDLIB   no malloc: an allocator is a must
+    Define the same in every file that includes the header.
+
+MEMORY
+    One allocation per object, at creation; isph_fluid_bytes() tells it to the byte. Steps never allocate. At default
+    settings a particle takes less than 1 KB, most of it matrix.
+
+THREADS
+    Give a runner (isphpbd_parallel) or compile with OpenMP. Different fluids may step on different threads at once; one
+    fluid belongs to one thread at a time. Callbacks of the coupler named so run on the runner's threads.
+
+DETERMINISM
+    The same bits for any number of threads, serial or OpenMP, SSE2 or plain C, gcc or clang, C or C++, -O0 to -O3, and
+    after a snapshot is restored. Conditions: IEEE floats without contraction (-ffp-contract=off) and no -ffast-math; on
+    32-bit x86 also -msse2 -mfpmath=sse. isph_fluid_hash() is there to check it.
+
+NUMERICS AND UNITS
+    SI throughout: m, s, kg, Pa. Spacings from 1 mm to 1 m are in order; everything is scaled by the spacing and by gravity.
+    A step is divided so that nothing moves more than cfl spacings and so that no substep is longer than about
+    0.117 sqrt(spacing / g): 8.3 ms for 5 cm, 3.7 ms for 1 cm. With max_substeps reached, particles are slowed down instead,
+    and a flag says so. Coordinates up to 2^18 spacings from the origin are accepted (13 km for 5 cm); beyond some 2^16 the
+    digits left for the arrangement of particles get few: use isph_fluid_shift_origin().
+    What breaks first: gaps between walls narrower than two spacings hold no water; films thinner than a spacing become
+    drops; walls are seen as planes, so curvature finer than a few spacings is blurred; more than six walls at one particle
+    are ignored. Pressure on a wall is right on average, not particle by particle.
+    Particles inside a solid are pushed out, at most a spacing per substep.
+
+ERRORS
+    Fallible calls answer an isphpbd_result and have changed nothing unless it is ISPHPBD_OK. NaN and infinite input is
+    refused; a NaN born inside stays with its particle, which is put to rest and counted. isph_fluid_step() answers a bit
+    field that names the limit to raise.
+
+READING
+    Abu Rumman, Nair, Mueller, Barthe, Vanderhaeghe: ISPH-PBD, The Visual Computer 36 (2020): projection, free surface.
+    Kugelstadt, Longva, Thuerey, Bender: Implicit density projection for volume conserving liquids, IEEE TVCG (2019).
+    Becker, Tessendorf, Teschner: Direct forcing for Lagrangian rigid-fluid coupling, IEEE TVCG (2009): weakly compressible.
+    Wendland (1995): the kernel. van der Vorst (1992): BiCGSTAB.
+
+CHANGES
+    0.1.0  first version
+*/
 /* ---- common block, revision 1 --------------------------------------------------------------------------------------
    What fluid and soft bodies share. Byte-identical in isphpbd_sph.h and isphpbd_pbd.h (a test compares the copies);
    whichever header comes first brings it. */
@@ -206,8 +303,8 @@ typedef struct isph_solve_desc {
 
 typedef enum isph_solve_state {
     ISPH_SOLVE_CONVERGED = 0,
-    ISPH_SOLVE_CAPPED,    /* max_iterations reached; x holds the best iterate */
-    ISPH_SOLVE_BREAKDOWN  /* a scalar of the recurrence vanished or left the floats; x holds the best iterate */
+    ISPH_SOLVE_CAPPED,    /* max_iterations reached; x holds the last iterate, or 0 if that is better */
+    ISPH_SOLVE_BREAKDOWN  /* a scalar of the recurrence vanished or left the floats; x likewise */
 } isph_solve_state;
 
 typedef struct isph_solve_info {
@@ -236,6 +333,7 @@ typedef enum isph_solver {
     ISPH_SOLVER_WEAKLY_COMPRESSIBLE  /* Tait equation, the classic baseline: many small substeps */
 } isph_solver;
 
+/* The pressure matrix is symmetric, so CG does with half the products. A coupler with respond() always uses it. */
 typedef enum isph_linear_solver { ISPH_LINEAR_CG = 0, ISPH_LINEAR_BICGSTAB } isph_linear_solver;
 
 typedef struct isph_fluid_desc {
@@ -2045,18 +2143,21 @@ static bool isphx_solve_desc_ok(const isph_matrix *matrix, const isph_solve_desc
 }
 
 /* Checks the arguments of a solve and sets up the system on the matrix's memory; b goes to r and the start to x, each with
-   the given stride. */
+   the given stride and scaled so that squares neither vanish nor overflow. */
 static isphpbd_result isphx_solve_begin(isph_matrix *matrix, const float *b, const float *x, const isph_solve_desc *desc,
-                                        isphx_system *system, float *r0, float *x0, int stride) {
-    const int rows = matrix ? matrix->sell.rows : 0;
+                                        isphx_system *system, float *r0, float *x0, int stride, float *scale) {
+    const int rows = matrix->sell.rows;
+    float most = 0.0f;
     int i;
-    if (!matrix || !b || !x || rows < 1) return ISPHPBD_BAD_ARGUMENT;
+    if (!b || !x || rows < 1) return ISPHPBD_BAD_ARGUMENT;
     if (!isphx_solve_desc_ok(matrix, desc)) return ISPHPBD_BAD_DESC;
     for (i = 0; i < rows; ++i) {
         if (!isphpbdx_finite(b[i]) || (desc->warm_start && !isphpbdx_finite(x[i]))) return ISPHPBD_BAD_ARGUMENT;
+        most = isphpbdx_max(most, isphpbdx_abs(b[i]));
     }
+    *scale = most > 1e-37f ? most : 1.0f;
     for (i = 0; i < 8; ++i) memset(matrix->work[i], 0, (size_t)isphx_padded(rows) * sizeof(float));
-    for (i = 0; i < rows; ++i) r0[i * stride] = b[i], x0[i * stride] = desc->warm_start ? x[i] : 0.0f;
+    for (i = 0; i < rows; ++i) r0[i * stride] = b[i] / *scale, x0[i * stride] = desc->warm_start ? x[i] / *scale : 0.0f;
     for (i = 0; i < isphx_padded(rows); ++i) {
         const float d = matrix->diagonal[i];
         const bool scaled = desc->preconditioner != ISPH_PRECONDITIONER_NONE && isphpbdx_abs(d) > 1e-30f;
@@ -2072,31 +2173,36 @@ static isphpbd_result isphx_solve_begin(isph_matrix *matrix, const float *b, con
     return ISPHPBD_OK;
 }
 
-static void isphx_solve_end(const isph_matrix *matrix, const isph_solve_desc *desc, float *from, int stride, float *x) {
+/* Gives the solution out, or 0 where that has the smaller residual, and judges how it went. */
+static void isphx_solve_end(const isph_matrix *matrix, const isph_solve_desc *desc, float *from, int stride, float scale,
+                            isph_solve_info *out, float *x, isph_solve_info *info) {
+    const bool useless = !(out->residual <= 1.0f);
     int i;
-    if (desc->constant_nullspace) isphx_remove_mean(from, matrix->sell.rows, stride);
-    for (i = 0; i < matrix->sell.rows; ++i) x[i] = from[i * stride];
+    if (useless) out->residual = 1.0f;
+    if (desc->constant_nullspace && !useless) isphx_remove_mean(from, matrix->sell.rows, stride);
+    for (i = 0; i < matrix->sell.rows; ++i) x[i] = useless ? 0.0f : from[i * stride] * scale;
+    if (info) *info = *out;
 }
 
 ISPHPBD_API isphpbd_result isph_matrix_solve_cg(isph_matrix *matrix, const float *b, float *x,
                                                 const isph_solve_desc *desc, isph_solve_info *info) {
     isphx_system system;
     isphx_cg_result cg;
-    bool warm[2] = {true, true}; /* the start is 0 unless one was given */
+    const bool warm[2] = {true, true}; /* the start is 0 unless one was given */
     int cap[2] = {0, 0};
+    isph_solve_info out;
+    float scale;
     isphpbd_result result;
     if (!matrix) return ISPHPBD_BAD_ARGUMENT;
-    result = isphx_solve_begin(matrix, b, x, desc, &system, matrix->work[2], matrix->work[0], 2);
+    result = isphx_solve_begin(matrix, b, x, desc, &system, matrix->work[2], matrix->work[0], 2, &scale);
     if (result != ISPHPBD_OK) return result;
     system.x = matrix->work[0], system.r = matrix->work[2], system.d = matrix->work[4], system.q = matrix->work[6];
     cap[0] = desc->max_iterations;
     cg = isphx_cg(&system, warm, desc->tolerance, cap, desc->history);
-    isphx_solve_end(matrix, desc, system.x, 2, x);
-    if (info) {
-        info->iterations = cg.iterations[0];
-        info->residual = cg.residual[0];
-        info->state = cg.residual[0] <= desc->tolerance ? ISPH_SOLVE_CONVERGED : cg.breakdown ? ISPH_SOLVE_BREAKDOWN : ISPH_SOLVE_CAPPED;
-    }
+    out.iterations = cg.iterations[0];
+    out.residual = cg.residual[0];
+    out.state = out.residual <= desc->tolerance ? ISPH_SOLVE_CONVERGED : cg.breakdown ? ISPH_SOLVE_BREAKDOWN : ISPH_SOLVE_CAPPED;
+    isphx_solve_end(matrix, desc, system.x, 2, scale, &out, x, info);
     return ISPHPBD_OK;
 }
 
@@ -2105,17 +2211,17 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
     isphx_system system;
     isphx_bicgstab s;
     isph_solve_info out;
+    float scale;
     isphpbd_result result;
     if (!matrix) return ISPHPBD_BAD_ARGUMENT;
-    result = isphx_solve_begin(matrix, b, x, desc, &system, matrix->work[1], matrix->work[0], 1);
+    result = isphx_solve_begin(matrix, b, x, desc, &system, matrix->work[1], matrix->work[0], 1, &scale);
     if (result != ISPHPBD_OK) return result;
     memset(&s, 0, sizeof s);
     s.system = &system;
     s.x = matrix->work[0], s.r = matrix->work[1], s.shadow = matrix->work[2], s.p = matrix->work[3];
     s.v = matrix->work[4], s.t = matrix->work[5], s.y = matrix->work[6];
     out = isphx_bicgstab_solve(&s, desc->tolerance, desc->max_iterations, desc->history);
-    isphx_solve_end(matrix, desc, s.x, 1, x);
-    if (info) *info = out;
+    isphx_solve_end(matrix, desc, s.x, 1, scale, &out, x, info);
     return ISPHPBD_OK;
 }
 
@@ -2126,7 +2232,7 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
    symmetrised by s = sqrt(rho_ref / rho): the unknown is s p, so that one matrix of pure geometry serves all densities. */
 #define ISPHX_TABLE 128          /* intervals of the wall tables over 0 .. H */
 #define ISPHX_WALLS 6            /* walls that one particle can meet */
-#define ISPHX_WALLS_PER_BLOCK (2 * ISPHX_BLOCK)
+#define ISPHX_WALLS_PER_BLOCK (3 * ISPHX_BLOCK)
 #define ISPHX_IMPULSES 256        /* handed to the coupler at a time */
 #define ISPHX_LIST 512           /* neighbours that one particle can have */
 #define ISPHX_FREE_SURFACE_BAND 0.08f   /* kernel deficit below which a particle counts as covered */
@@ -2147,7 +2253,8 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 typedef struct isphx_entry { /* a wall as seen by one particle in this substep */
     isphpbd_vec3 normal;     /* from the wall to the particle */
     float distance;
-    isphpbd_vec3 velocity;   /* of the wall; after the move: impulse on it */
+    isphpbd_vec3 velocity;   /* of the wall */
+    isphpbd_vec3 impulse;    /* on the wall so far, N s */
     float gradient;          /* |G|, 1/m: share of the kernel gradient that the wall holds */
     float area;              /* the same as if it stood alone: what pressure acts on */
     float grip;              /* weight of the viscous coupling to the wall */
@@ -3390,6 +3497,12 @@ static int isphx_own_walls(const isph_fluid *f, isphpbd_vec3 p, isphx_entry *lis
     return n;
 }
 
+static bool isphx_wall_ok(const isph_wall *wall) {
+    const float norm2 = isphpbdx_dot(wall->normal, wall->normal);
+    return norm2 > 0.98f && norm2 < 1.02f && isphpbdx_finite3(wall->velocity) && isphx_in(wall->distance, -1e6f, 1e6f) &&
+           isphx_in(wall->inverse_mass, 0.0f, 1e9f) && isphx_in(wall->friction, 0.0f, 1.0f) && isphx_in(wall->viscous_grip, 0.0f, 1.0f);
+}
+
 static int isphx_coupler_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx_entry *list, int n, uint32_t *flags) {
     isph_wall walls[ISPHX_WALLS];
     int count, k;
@@ -3397,12 +3510,12 @@ static int isphx_coupler_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx
     count = isphpbdx_mini(f->coupler.walls(f->coupler.user, i, p, f->reach, walls, ISPHX_WALLS), ISPHX_WALLS);
     for (k = 0; k < count; ++k) {
         isphx_entry entry;
+        if (!isphx_wall_ok(walls + k)) continue;
+        memset(&entry, 0, sizeof entry);
         entry.normal = walls[k].normal, entry.distance = walls[k].distance, entry.velocity = walls[k].velocity;
-        entry.gradient = entry.area = 0.0f;
         entry.grip = walls[k].viscous_grip, entry.friction = walls[k].friction;
         entry.inverse_mass = walls[k].inverse_mass;
         entry.boundary = -1, entry.tag = walls[k].tag;
-        if (!isphpbdx_finite3(entry.normal) || !isphpbdx_finite3(entry.velocity) || !isphpbdx_finite(entry.distance)) continue;
         n = isphx_entry_push(list, n, &entry, flags);
     }
     return n;
@@ -3444,6 +3557,17 @@ static void isphx_walls_join(isph_fluid *f, int i, isphx_entry *list, int n) {
     f->wall_weight[i] = weight * f->tables.full_weight;
 }
 
+/* Keeps the nearest `room` entries: every later particle of the block has to find room for one of its own. */
+static int isphx_entries_fit(isphx_entry *list, int n, int room, uint32_t *flags) {
+    while (n > room) {
+        int k, farthest = 0;
+        for (k = 1; k < n; ++k) if (list[k].distance > list[farthest].distance) farthest = k;
+        list[farthest] = list[--n];
+        *flags |= ISPH_STEP_WALLS_CAPPED;
+    }
+    return n;
+}
+
 static void isphx_walls_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
     const int begin = block * ISPHX_BLOCK, end = isphpbdx_mini(begin + ISPHX_BLOCK, f->count);
@@ -3454,7 +3578,7 @@ static void isphx_walls_task(void *ctx, int block) {
         isphx_entry list[ISPHX_WALLS];
         int n = isphx_own_walls(f, p, list, &flags);
         n = isphx_coupler_walls(f, i, p, list, n, &flags);
-        if (used + n > (block + 1) * ISPHX_WALLS_PER_BLOCK) n = 0, flags |= ISPH_STEP_WALLS_CAPPED;
+        n = isphx_entries_fit(list, n, (block + 1) * ISPHX_WALLS_PER_BLOCK - used - (end - 1 - i), &flags);
         isphx_walls_join(f, i, list, n);
         f->entry_first[i] = used;
         f->entry_count[i] = (uint8_t)n;
@@ -3665,6 +3789,7 @@ static void isphx_rows(isph_fluid *f) {
     static const int limits[3] = {32, 16, 10};
     const int cells = f->cells.dim[0] * f->cells.dim[1] * f->cells.dim[2], blocks = isphx_blocks(f->count);
     int attempt, fullest = 0, b, i;
+    double entries = 0.0;
     for (i = 0; i < cells; ++i) fullest = isphpbdx_maxi(fullest, isphx_cell_points(&f->cells, i));
     for (attempt = 0; attempt < 3; ++attempt) {
         uint32_t overflow = 0;
@@ -3676,6 +3801,8 @@ static void isphx_rows(isph_fluid *f) {
         if (!overflow) break;
     }
     f->sell.rows = f->count;
+    for (b = 0; b < blocks; ++b) entries += f->partial[8 * b];
+    f->stats.neighbours_mean = (float)(entries / f->count);
     if (f->cells.crowded) f->flags |= ISPH_STEP_CROWDED;
 }
 
@@ -3850,16 +3977,24 @@ static void isphx_chunk_diffuse(const isph_fluid *f, int chunk, int half, const 
 }
 
 /* Viscous pull of the walls on the tangential velocity, implicit in the particle's own velocity. */
+static isphpbd_vec3 isphx_slip(const isphx_entry *entry, isphpbd_vec3 u) {
+    const isphpbd_vec3 slip = isphpbdx_sub(entry->velocity, u);
+    return isphpbdx_madd(slip, entry->normal, -isphpbdx_dot(slip, entry->normal));
+}
+
+/* Changes the velocity of a particle by means of a wall, which gets the opposite impulse. */
+static void isphx_exchange(const isph_fluid *f, int i, isphx_entry *entry, isphpbd_vec3 *u, isphpbd_vec3 change) {
+    *u = isphpbdx_add(*u, change);
+    entry->impulse = isphpbdx_madd(entry->impulse, change, -f->material_table[f->material[i]].density * f->volume);
+}
+
 static isphpbd_vec3 isphx_wall_drag(const isph_fluid *f, int i, isphpbd_vec3 u) {
     const isphx_material *m = f->material_table + f->material[i];
     const float diffusion = f->now.seconds * m->viscosity / (m->density * f->dx * f->dx);
     int e;
     for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
-        const isphx_entry *entry = f->entry + e;
-        const isphpbd_vec3 slip = isphpbdx_sub(entry->velocity, u);
-        const isphpbd_vec3 tangent = isphpbdx_madd(slip, entry->normal, -isphpbdx_dot(slip, entry->normal));
-        const float pull = diffusion * entry->grip;
-        u = isphpbdx_madd(u, tangent, pull / (1.0f + pull));
+        const float pull = diffusion * f->entry[e].grip;
+        isphx_exchange(f, i, f->entry + e, &u, isphpbdx_scale(isphx_slip(f->entry + e, u), pull / (1.0f + pull)));
     }
     return u;
 }
@@ -3927,14 +4062,25 @@ static void isphx_viscosity_task(void *ctx, int block) {
                 float b = 0.0f, u = component + k < 3 ? f->star[4 * i + component + k] : 0.0f;
                 for (e = f->entry_first[i]; component + k < 3 && e < f->entry_first[i] + f->entry_count[i]; ++e) {
                     const isphx_entry *entry = f->entry + e;
-                    /* only the sliding part is pulled: the normal part keeps its own value */
-                    const isphpbd_vec3 own = isphx_vec(f->star + 4 * i), slip = isphpbdx_sub(entry->velocity, own);
-                    const isphpbd_vec3 goal = isphpbdx_madd(entry->velocity, entry->normal, -isphpbdx_dot(slip, entry->normal));
-                    b += entry->grip * isphx_axis(goal, component + k);
+                    /* only the sliding part is pulled: the goal keeps the particle's own normal part */
+                    const isphpbd_vec3 own = isphx_vec(f->star + 4 * i);
+                    b += entry->grip * isphx_axis(isphpbdx_add(own, isphx_slip(entry, own)), component + k);
                 }
                 f->pair[1][2 * i + k] = inertia / grip * u + grip * b;
                 f->pair[3][2 * i + k] = grip * u; /* start; moved to its place by the caller */
             }
+        }
+    }
+}
+
+/* What the walls felt of the implicit solve: V dt mu / dx^2 times grip times slip, with the velocities it ended on. */
+static void isphx_viscosity_reactions(isph_fluid *f) {
+    int i, e;
+    for (i = 0; i < f->count; ++i) {
+        const float scale = -f->volume * f->now.seconds * f->material_table[f->material[i]].viscosity / (f->dx * f->dx);
+        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+            isphx_entry *entry = f->entry + e;
+            entry->impulse = isphpbdx_madd(entry->impulse, isphx_slip(entry, isphx_vec(f->star + 4 * i)), scale * entry->grip);
         }
     }
 }
@@ -3971,6 +4117,7 @@ static void isphx_viscosity(isph_fluid *f) {
     }
     memcpy(f->diagonal, diagonal, (size_t)f->count * sizeof(float));
     memcpy(f->inverse, inverse, (size_t)f->count * sizeof(float));
+    isphx_viscosity_reactions(f);
 }
 
 /* [pressure] Right sides: -rho dx^2 div(u*) / dt for the pressure (eqs 7-8), dx^2 (density - 1) for the density projection
@@ -4076,7 +4223,7 @@ static void isphx_solve(isph_fluid *f) {
     if (f->desc.preconditioner == ISPH_PRECONDITIONER_TWO_LEVEL && f->coarse.count > 0) system.coarse = &f->coarse;
     if (f->coupler.walls && f->coupler.respond) system.respond = isphx_respond, system.respond_ctx = f;
     isphpbdx_run(&f->desc.parallel, isphx_rhs_task, f, isphx_blocks(f->count));
-    result = f->desc.linear_solver == ISPH_LINEAR_CG ? isphx_cg(&system, warm, f->desc.tolerance, cap, NULL) : isphx_solve_bicgstab(f, &system);
+    result = f->desc.linear_solver == ISPH_LINEAR_CG || system.respond ? isphx_cg(&system, warm, f->desc.tolerance, cap, NULL) : isphx_solve_bicgstab(f, &system);
     f->stats.pressure_iterations = result.iterations[0], f->stats.density_iterations = result.iterations[1];
     f->stats.pressure_residual = result.residual[0], f->stats.density_residual = result.residual[1];
     f->stats.total_pressure_iterations += (uint64_t)result.iterations[0];
@@ -4207,7 +4354,8 @@ static bool isphx_is_crowded(const isph_fluid *f, int i) {
 }
 
 /* Keeps half a spacing off one boundary at its end pose, taking the approaching part of the velocity. */
-static void isphx_contact(const isph_fluid *f, const isphx_boundary *b, isphpbd_vec3 *x, isphpbd_vec3 *u) {
+static void isphx_contact(const isph_fluid *f, int i, isphx_entry *entry, isphpbd_vec3 *x, isphpbd_vec3 *u) {
+    const isphx_boundary *b = f->boundary + entry->boundary;
     isphx_foot feet[ISPHX_WALLS];
     const float keep = 0.5f * f->dx;
     const int n = isphx_boundary_feet(f, b, &b->end, *x, keep, feet);
@@ -4216,7 +4364,7 @@ static void isphx_contact(const isph_fluid *f, const isphx_boundary *b, isphpbd_
         const isphpbd_vec3 wall = isphx_boundary_velocity(b, &b->end, *x);
         const float approach = isphpbdx_dot(isphpbdx_sub(*u, wall), feet[k].normal);
         *x = isphpbdx_madd(*x, feet[k].normal, isphpbdx_min(keep - feet[k].distance, f->dx));
-        if (approach < 0.0f) *u = isphpbdx_madd(*u, feet[k].normal, -approach);
+        if (approach < 0.0f) isphx_exchange(f, i, entry, u, isphpbdx_scale(feet[k].normal, -approach));
     }
 }
 
@@ -4224,14 +4372,12 @@ static void isphx_contact(const isph_fluid *f, const isphx_boundary *b, isphpbd_
 static isphpbd_vec3 isphx_friction(const isph_fluid *f, int i, isphpbd_vec3 u) {
     int e;
     for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
-        const isphx_entry *entry = f->entry + e;
-        const isphpbd_vec3 slip = isphpbdx_sub(entry->velocity, u);
-        const isphpbd_vec3 tangent = isphpbdx_madd(slip, entry->normal, -isphpbdx_dot(slip, entry->normal));
+        isphx_entry *entry = f->entry + e;
         float k = 1.0f, left = f->now.seconds / 0.005f;
         if (entry->friction <= 0.0f || entry->distance > 0.8f * f->dx) continue;
         for (; left >= 1.0f; left -= 1.0f) k *= 1.0f - entry->friction;
         k *= 1.0f - entry->friction * left / (left + (1.0f - entry->friction) * (1.0f - left)); /* (1 - k)^left, rational */
-        u = isphpbdx_madd(u, tangent, 1.0f - k);
+        isphx_exchange(f, i, entry, &u, isphpbdx_scale(isphx_slip(entry, u), 1.0f - k));
     }
     return u;
 }
@@ -4245,7 +4391,7 @@ static void isphx_contacts(const isph_fluid *f, int i, isphpbd_vec3 *x, isphpbd_
         for (last = -1, e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
             const int b = f->entry[e].boundary;
             if (b < 0 || b == last) continue;
-            isphx_contact(f, f->boundary + b, x, u);
+            isphx_contact(f, i, f->entry + e, x, u);
             last = b;
         }
     }
@@ -4257,21 +4403,24 @@ static void isphx_contacts(const isph_fluid *f, int i, isphpbd_vec3 *x, isphpbd_
         if (boundary->desc.mesh_solid && f->entry[e].distance < 0.0f) continue; /* on its way out */
         if (!isphx_mesh_crossed(f, boundary, from, *x)) continue;
         *x = isphx_to_world(&boundary->end, isphx_to_local(&boundary->pose, from));
-        *u = isphx_boundary_velocity(boundary, &boundary->end, *x);
+        isphx_exchange(f, i, f->entry + e, u, isphpbdx_sub(isphx_boundary_velocity(boundary, &boundary->end, *x), *u));
     }
 }
 
-/* Impulses on the walls: the pressure 2 p V G dt, carried halfway to the wall along its gradient, which is where the forces
-   of a floating body come out right; kept in the entry for the serial sum. */
+/* Pressure on the walls: 2 p V G dt, with p carried halfway to the wall along its gradient, which is where the forces on a
+   floating body come out right. No gradient is known to the weakly compressible solver. */
 static void isphx_reactions(isph_fluid *f, int i, const isphx_force *force, int lane) {
-    const float s = f->scale[i], p = f->position[4 * i + 3] / s;
+    const float s2 = f->scale[i] * f->scale[i];
     int e;
     for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
         isphx_entry *entry = f->entry + e;
         const isphpbd_vec3 n = entry->normal;
-        const float slope = (force->pressure[0][lane] * n.x + force->pressure[1][lane] * n.y + force->pressure[2][lane] * n.z) / (s * s);
-        const float at_wall = isphpbdx_max(p - 0.5f * entry->distance * slope, 0.0f);
-        entry->velocity = isphpbdx_scale(n, -2.0f * at_wall * f->volume * entry->area * f->now.seconds);
+        float p = f->pressure[i];
+        if (force) {
+            const float slope = (force->pressure[0][lane] * n.x + force->pressure[1][lane] * n.y + force->pressure[2][lane] * n.z) / s2;
+            p = isphpbdx_max(p - 0.5f * entry->distance * slope, 0.0f);
+        }
+        entry->impulse = isphpbdx_madd(entry->impulse, n, -2.0f * p * f->volume * entry->area * f->now.seconds);
     }
 }
 
@@ -4296,30 +4445,36 @@ static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, 
         *flags |= ISPH_STEP_QUARANTINED;
         x = isphx_vec(f->position + 4 * i);
         u = isphpbd_v3(0.0f, 0.0f, 0.0f);
+        f->pair[0][2 * i] = f->pair[0][2 * i + 1] = 0.0f;
     }
-    if (force) isphx_reactions(f, i, force, lane);
+    isphx_reactions(f, i, force, lane);
     isphx_set3(f->next + 4 * i, x.x, x.y, x.z);
     isphx_set3(f->velocity + 4 * i, u.x, u.y, u.z);
 }
 
 static void isphx_move_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
-    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane;
+    const bool projected = f->solver_enabled && f->desc.solver == ISPH_SOLVER_INCOMPRESSIBLE;
+    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane, quarantined = 0;
     uint32_t flags = 0;
     isphx_force force;
     isphx_block_chunks(f->count, block, &chunk, &end);
     for (; chunk < end; ++chunk) {
-        if (f->solver_enabled) {
+        if (projected) {
             isphx_chunk_columns(&f->sell, chunk, columns);
             isphx_chunk_force(f, chunk, 0, columns, &force);
             isphx_chunk_force(f, chunk, 4, columns, &force);
         }
         for (lane = 0; lane < ISPHX_LANES; ++lane) {
             const int i = chunk * ISPHX_LANES + lane;
-            if (i < f->count) isphx_move_particle(f, i, f->solver_enabled ? &force : NULL, lane, &flags);
+            uint32_t own = 0;
+            if (i < f->count) isphx_move_particle(f, i, projected ? &force : NULL, lane, &own);
+            quarantined += (own & ISPH_STEP_QUARANTINED) != 0;
+            flags |= own;
         }
     }
     f->block_flags[block] |= flags;
+    f->partial[8 * block + 7] = quarantined;
 }
 
 /* Pressures where the move can gather them: s p >= 0 with the position, the density pressure in an array of its own. */
@@ -4444,7 +4599,7 @@ static void isphx_now(isph_fluid *f, float seconds) {
     memset(now, 0, sizeof *now);
     now->seconds = seconds;
     now->inverse_seconds = 1.0f / seconds;
-    now->density = f->material_table[0].density;
+    now->density = f->material_count > 0 ? f->material_table[0].density : 1000.0f;
     now->several = f->material_count > 1;
     now->relaxation = isphpbdx_min(1.0f, seconds / (ISPHX_RELAXATION * sqrtf(f->dx / f->reference_acceleration)));
     now->smoothing = ISPHX_SMOOTHING * seconds * sqrtf(f->reference_acceleration / f->dx) / f->tables.full_weight;
@@ -4479,10 +4634,10 @@ static void isphx_deliver(isph_fluid *f) {
             const isphx_entry *entry = f->entry + e;
             const isphpbd_vec3 at = isphx_vec(f->position + 4 * i);
             if (entry->boundary >= 0) {
-                isphx_boundary_push(f->boundary + entry->boundary, isphpbdx_madd(at, entry->normal, -entry->distance), entry->velocity);
+                isphx_boundary_push(f->boundary + entry->boundary, isphpbdx_madd(at, entry->normal, -entry->distance), entry->impulse);
             } else if (f->coupler.impulses) {
                 f->impulse[n].particle = i, f->impulse[n].tag = entry->tag;
-                f->impulse[n].impulse = entry->velocity, f->impulse[n++].position = at;
+                f->impulse[n].impulse = entry->impulse, f->impulse[n++].position = at;
                 if (n == ISPHX_IMPULSES) f->coupler.impulses(f->coupler.user, f->impulse, n), n = 0;
             }
         }
@@ -4511,7 +4666,7 @@ static void isphx_measure_task(void *ctx, int block) {
 }
 
 static void isphx_measure(isph_fluid *f) {
-    double error = 0.0, covered = 0.0, energy = 0.0, entries = 0.0, fastest = 0.0, dense = 0.0, crowded = 0.0;
+    double error = 0.0, covered = 0.0, energy = 0.0, fastest = 0.0, dense = 0.0, crowded = 0.0, quarantined = 0.0;
     int b;
     isphpbdx_run(&f->desc.parallel, isphx_measure_task, f, isphx_blocks(f->count));
     for (b = 0; b < isphx_blocks(f->count); ++b) {
@@ -4519,21 +4674,26 @@ static void isphx_measure(isph_fluid *f) {
         fastest = part[1] > fastest ? part[1] : fastest;
         energy += part[2], error += part[3], covered += part[4];
         dense = part[5] > dense ? part[5] : dense;
-        crowded += part[6];
+        crowded += part[6], quarantined += part[7];
         f->flags |= f->block_flags[b];
     }
-    (void)entries;
     f->stats.max_speed = sqrtf((float)fastest);
     f->stats.kinetic_energy = (float)energy;
     f->stats.density_error_mean = covered > 0.0 ? (float)(error / covered) : 0.0f;
     f->stats.density_error_max = (float)dense;
     f->stats.crowded = (int)crowded;
+    f->stats.quarantined += (int)quarantined;
+}
+
+static void isphx_list_active(isph_fluid *f) {
+    int b;
+    f->active_count = 0;
+    for (b = 0; b < f->desc.boundary_capacity; ++b) if (f->boundary[b].alive) f->active[f->active_count++] = b;
 }
 
 static void isphx_clear_rows(isph_fluid *f) {
     int b, i;
-    f->active_count = 0;
-    for (b = 0; b < f->desc.boundary_capacity; ++b) if (f->boundary[b].alive) f->active[f->active_count++] = b;
+    isphx_list_active(f);
     for (b = 0; b < isphx_blocks(f->count); ++b) f->block_flags[b] = 0;
     for (i = f->count; i < isphx_padded(f->count); ++i) isphx_rows_pad(f, i);
 }
@@ -4564,24 +4724,48 @@ static void isphx_forces(isph_fluid *f) {
     if (f->now.implicit_viscosity) isphx_viscosity(f);
     t1 = isphpbdx_ticks(&f->desc.clock);
     f->stats.ticks_viscosity += t1 - t0;
-    if (!f->solver_enabled) return;
+    if (!f->solver_enabled) {
+        memset(f->pressure, 0, (size_t)f->count * sizeof(float));
+        return;
+    }
     isphx_solve(f);
     isphx_close_components(f);
     isphx_pressures(f);
     f->stats.ticks_pressure += isphpbdx_ticks(&f->desc.clock) - t1;
 }
 
+/* The coupler may have moved particles; what is not a place any more goes back to where it was, at rest. */
+static void isphx_check_finish(isph_fluid *f) {
+    int i;
+    for (i = 0; i < f->count; ++i) {
+        if (isphx_points_ok(f->next + 4 * i, 3 * sizeof(float), 1, f->dx) && isphx_points_ok(f->velocity + 4 * i, 3 * sizeof(float), 1, 1.0f)) continue;
+        memcpy(f->next + 4 * i, f->position + 4 * i, 3 * sizeof(float));
+        isphx_set3(f->velocity + 4 * i, 0.0f, 0.0f, 0.0f);
+        f->flags |= ISPH_STEP_QUARANTINED;
+        f->stats.quarantined++;
+    }
+}
+
 static void isphx_substep_run(isph_fluid *f, float seconds) {
     uint64_t t0;
     float *swap;
     isphx_now(f, seconds);
+    if (f->count == 0) { /* the walls go on all the same */
+        isphx_list_active(f);
+        isphx_boundaries_advance(f, false);
+        isphx_boundaries_advance(f, true);
+        return;
+    }
     isphx_neighbours(f);
     isphx_forces(f);
     t0 = isphpbdx_ticks(&f->desc.clock);
     isphx_boundaries_advance(f, false);
     isphpbdx_run(&f->desc.parallel, isphx_move_task, f, isphx_blocks(f->count));
     isphx_deliver(f);
-    if (f->coupler.finish) f->coupler.finish(f->coupler.user, f->position, f->next, f->velocity, f->count, seconds);
+    if (f->coupler.finish) {
+        f->coupler.finish(f->coupler.user, f->position, f->next, f->velocity, f->count, seconds);
+        isphx_check_finish(f);
+    }
     swap = f->position, f->position = f->next, f->next = swap;
     isphx_boundaries_advance(f, true);
     isphx_measure(f);
@@ -4641,9 +4825,9 @@ ISPHPBD_API uint32_t isph_fluid_step(isph_fluid *fluid, float seconds, isphpbd_r
     start = isphpbdx_ticks(&fluid->desc.clock);
     fluid->stats.ticks_neighbours = fluid->stats.ticks_walls = fluid->stats.ticks_viscosity = 0;
     fluid->stats.ticks_pressure = fluid->stats.ticks_move = 0;
-    fluid->stats.viscosity_iterations = 0;
+    fluid->stats.viscosity_iterations = fluid->stats.quarantined = 0;
     fluid->stats.max_speed = isphx_fastest_particle(fluid);
-    for (done = 0; fluid->count > 0 && done < fluid->desc.max_substeps && left > 0.0f; ++done) {
+    for (done = 0; done < fluid->desc.max_substeps && left > 0.0f; ++done) {
         const float substep = isphx_choose_substep(fluid, left, fluid->desc.max_substeps - done);
         isphx_substep_run(fluid, substep);
         left = substep > 0.999f * left ? 0.0f : left - substep;
@@ -4982,5 +5166,66 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 }
 
 #undef ISPHX_PI
+#undef ISPHX_HOT
+#undef ISPHX_CELLS_PER_RADIUS
+#undef ISPHX_MIN_DIM_FAST
+#undef ISPHX_MIN_DIM_SLOW
+#undef ISPHX_FAR
+#undef ISPHX_MAX_RUNS
+#undef ISPHX_COOKIE_GRID
+#undef ISPHX_MAX_POINTS
+#undef ISPHX_LANES
+#undef ISPHX_BLOCK
+#undef ISPHX_NARROW_ROWS
+#undef ISPHX_COARSE_LINKS
+#undef ISPHX_COARSE_FACTOR
+#undef ISPHX_COARSE_BLOCK
+#undef ISPHX_COARSE_SIZES
+#undef ISPHX_COOKIE_MATRIX
+#undef ISPHX_COOKIE_SOLVE
+#undef ISPHX_TABLE
+#undef ISPHX_WALLS
+#undef ISPHX_WALLS_PER_BLOCK
+#undef ISPHX_IMPULSES
+#undef ISPHX_LIST
+#undef ISPHX_FREE_SURFACE_BAND
+#undef ISPHX_FREE_SURFACE_WIDTH
+#undef ISPHX_AIR
+#undef ISPHX_COVERED
+#undef ISPHX_OPEN
+#undef ISPHX_SQUEEZED
+#undef ISPHX_CRUSHED
+#undef ISPHX_PRESSURE_CAP
+#undef ISPHX_RELAXATION
+#undef ISPHX_SMOOTHING
+#undef ISPHX_SHIFT
+#undef ISPHX_PROJECTION_REACH
+#undef ISPHX_IMPLICIT_VISCOSITY
+#undef ISPHX_COOKIE_FLUID
+#undef ISPHX_COOKIE_MATERIAL
+#undef ISPHX_COOKIE_BOUNDARY
+#undef ISPHX_LEAF
+#undef ISPHX_TAIT_EXPONENT
+#undef ISPHX_ARTIFICIAL_VISCOSITY
+#undef ISPHX_SNAPSHOT_MAGIC
+#undef ISPHX_SNAPSHOT_VERSION
+#undef ISPHX_PARTICLE_BYTES
 #endif /* ISPHX_IMPLEMENTED */
 #endif /* implementation */
+
+/* MIT License
+
+Copyright (c) 2026 the isphpbd authors
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation
+files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy,
+modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the
+Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE,
+ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE. */
