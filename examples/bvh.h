@@ -228,7 +228,9 @@ static void bvh_test(const bvh_primitive *p, int index, vec3 origin, vec3 direct
         u = v3_dot(s, q) * inverse;
         v = v3_dot(direction, r) * inverse;
         t = v3_dot(p->e2, r) * inverse;
-        if (u < 0.0f || v < 0.0f || u + v > 1.0f || !(t > t_min) || !(t < hit->t)) return;
+        if (u < -1e-5f || v < -1e-5f || u + v > 1.00001f || /* no cracks along shared edges */
+            !(t > t_min) || !(t < hit->t))
+            return;
         hit->t = t, hit->u = u, hit->v = v, hit->primitive = index;
     }
 }

@@ -330,10 +330,8 @@ static int play_scene(const play_options *o) {
     if (recorder_end(&r, s)) {
         scene_finish(s);
         summary = play_summarise(s, &times);
-        if (o->json)
-            play_print_json(s, &summary);
-        else
-            play_print_text(s, &summary);
+        if (o->json) play_print_json(s, &summary);
+        else play_print_text(s, &summary);
         code = scene_ok(s) ? 0 : 1;
     } else {
         fprintf(stderr, "play: cannot write %s\n", r.failed);
@@ -364,20 +362,28 @@ static int play_demo(play_options *o) {
     return code;
 }
 
-/* Every scene as a contact sheet. */
+/* Every scene as a contact sheet, and a page that shows them. */
 static int play_gallery(play_options *o) {
     char path[512];
+    FILE *page;
     int i, worst = 0;
     recorder_mkdir(o->gallery);
+    snprintf(path, sizeof path, "%s/README.md", o->gallery);
+    page = fopen(path, "w");
+    if (!page) return fprintf(stderr, "play: cannot write %s\n", path), 2;
+    fprintf(page, "# Gallery\n\nEvery scene at its own size, played and drawn by `make gallery`.\n");
     o->recorder.sheet = path;
+    o->recorder.width = 360, o->recorder.height = 270;
     for (i = 0; i < scene_count(); ++i) {
         int code;
         o->name = scene_at(i)->name;
         snprintf(path, sizeof path, "%s/%s.png", o->gallery, o->name);
+        fprintf(page, "\n## %s\n\n%s: `build/play %s`\n\n![%s](%s.png)\n", o->name, scene_at(i)->summary, o->name,
+                o->name, o->name);
         code = play_scene(o);
         if (code > worst) worst = code;
     }
-    return worst;
+    return fclose(page) == 0 ? worst : 2;
 }
 
 int main(int argc, char **argv) {

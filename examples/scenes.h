@@ -430,6 +430,16 @@ static void scene_read_soft(const scene *s, scene_object *o) {
         memcpy(&o->vertices[i], (const unsigned char *)view.positions + (size_t)i * view.stride_bytes, sizeof(vec3));
 }
 
+static int scene_compare(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static double scene_median(float *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, scene_compare);
+    return (double)values[count / 2];
+}
+
 /* ---- means over the particles that several checks use ------------------------------------------------------------ */
 
 static double scene_mean_height(const scene *s) { /* m, of the centre of mass above the tank's floor */
@@ -530,16 +540,6 @@ static bool scene_outside_tank(const scene *s, vec3 p) {
     float slack = 0.05f * s->spacing; /* rounding; a real leak is a spacing away within a step or two */
     return s->has_tank && (p.x < s->tank_lo.x - slack || p.x > s->tank_hi.x + slack || p.z < s->tank_lo.z - slack ||
                            p.z > s->tank_hi.z + slack || p.y < s->tank_lo.y - slack);
-}
-
-static int scene_compare(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-static double scene_median(float *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, scene_compare);
-    return (double)values[count / 2];
 }
 
 /* Median density well below the surface: 1 where the volume is right. The surface is taken from the highest particle in
@@ -766,10 +766,10 @@ bool scene_update_foam(const scene *s, scene_particles *p) {
         return false;
     for (i = 0; i < p->count; ++i) {
         float *foam = &p->foam_by_id[p->id[i]];
-        float born = f_smooth(0.5f * scale, 2.2f * scale, scene_trapped_air(s, p, i));
+        float born = f_smooth(0.7f * scale, 2.8f * scale, scene_trapped_air(s, p, i));
         float thin =
             f_smooth(0.98f, 0.6f, p->density[i]) * f_smooth(0.35f * scale, 0.9f * scale, v3_length(p->velocity[i]));
-        *foam = fmaxf(*foam * fade, fmaxf(born, 0.75f * thin));
+        *foam = fmaxf(*foam * fade, fmaxf(born, 0.4f * thin));
         p->foam[i] = s->foam * *foam;
     }
     return true;

@@ -18,41 +18,40 @@ static bool dam_break_build(scene *s) {
     return scene_add_box(s, s->material[0], v3(0, 0, 0), v3(DAM_WIDTH, 2.0f * DAM_WIDTH, 0.5f), scene_rest);
 }
 
-/* Z = front / a at T = t sqrt(2 g / a), read off figure 3 of the paper (a = 2.25 in). */
-static double dam_break_experiment(double t) {
-    static const double curve[][2] = {{0.0, 1.0},     {0.832, 1.217}, {1.219, 1.474}, {1.997, 2.292},
-                                      {2.547, 2.995}, {3.345, 4.134}, {4.034, 4.944}};
-    size_t i;
-    for (i = 1; i < sizeof curve / sizeof curve[0]; ++i)
-        if (t <= curve[i][0])
-            return curve[i - 1][1] +
-                   (curve[i][1] - curve[i - 1][1]) * (t - curve[i - 1][0]) / (curve[i][0] - curve[i - 1][0]);
-    return -1.0;
+/* Surge front of figure 3 of the paper (a = 2.25 in): Z = front / a passes 2.0 at T = t sqrt(2 g / a) = 1.72 and 4.5 at
+   3.66. The speed between is compared, as the moment at which their gate had let go is not known. */
+#define DAM_FIRST           2.0f
+#define DAM_LAST            4.5f
+#define DAM_EXPERIMENT_TIME (3.656f - 1.719f)
+
+/* When the front passed z, between the last step and this one; custom[k] keeps it. */
+static void dam_break_pass(scene *s, float z, float before, float now, int k) {
+    if (before < z && now >= z) s->measures.custom[k] = s->time - s->dt * (now - z) / (now - before);
 }
 
-/* custom[0]: sum of relative errors of the front, custom[1]: their number, custom[2], [3]: largest and first energy */
+/* custom[0], [1]: times at which the front passed, [2]: front of the last step, [3], [4]: first and largest energy */
 static void dam_break_measure(scene *s) {
     isph_view view = isph_particles(s->fluid);
-    double scaled = (double)s->time * sqrt(2.0 * 9.81 / (double)DAM_WIDTH), expected = dam_break_experiment(scaled);
-    float front = 0.0f, *m = s->measures.custom, potential = 0.0f;
+    float front = 0.0f, *m = s->measures.custom, energy = 0.0f;
     int i;
     for (i = 0; i < view.count; ++i) {
         vec3 p = scene_position(&view, i), v = scene_velocity(&view, i);
         if (p.y < 2.0f * s->spacing && p.x > front) front = p.x;
-        potential += (9.81f * p.y + 0.5f * v3_dot(v, v)) / (float)view.count;
+        energy += (9.81f * p.y + 0.5f * v3_dot(v, v)) / (float)view.count;
     }
-    if (s->steps == 1) m[3] = potential;
-    if (potential > m[2]) m[2] = potential;
-    if (expected > 1.2 && expected < 4.9) {
-        m[0] += (float)fabs((double)(front + 0.5f * s->spacing) / (double)DAM_WIDTH / expected - 1.0);
-        m[1] += 1.0f;
-    }
+    front = (front + 0.5f * s->spacing) / DAM_WIDTH;
+    dam_break_pass(s, DAM_FIRST, m[2], front, 0);
+    dam_break_pass(s, DAM_LAST, m[2], front, 1);
+    if (s->steps == 1) m[3] = energy;
+    m[2] = front;
+    m[4] = fmaxf(m[4], energy);
 }
 
 static void dam_break_check(scene *s) {
     const float *m = s->measures.custom;
-    if (m[1] > 0.0f) scene_check_most(s, "front_error_mean", (double)(m[0] / m[1]), 0.10);
-    scene_check_most(s, "energy_growth", (double)(m[2] / m[3]) - 1.0, 0.01);
+    float time = (m[1] - m[0]) * sqrtf(2.0f * 9.81f / DAM_WIDTH);
+    if (m[1] > 0.0f) scene_check_most(s, "front_speed_error", fabs((double)(DAM_EXPERIMENT_TIME / time) - 1.0), 0.10);
+    scene_check_most(s, "energy_growth", (double)(m[4] / m[3]) - 1.0, 0.01);
     scene_check_most(s, "volume_change", scene_volume_change(s), 0.02);
 }
 
@@ -89,7 +88,9 @@ static bool pillar_build(scene *s) {
 
 static void pillar_check(scene *s) {
     float height = scene_rest_level(s);
-    scene_check_most(s, "volume_loss", fabs(2.0 * scene_mean_height(s) / (double)height - 1.0), 1.19e-3);
+    /* the paper's figure for a spacing of 0.05 m; what is lost is a share of the topmost layer */
+    double limit = 1.19e-3 * (double)(s->spacing / 0.05f);
+    scene_check_most(s, "volume_loss", fabs(2.0 * scene_mean_height(s) / (double)height - 1.0), limit);
     scene_check_most(s, "pressure_error", scene_hydrostatic_error(s, height, 1000.0f), 0.03);
     scene_check_most(s, "rms_speed", scene_rms_speed(s), 0.05);
 }
@@ -354,34 +355,35 @@ static void bunny_pour(scene *s) {
         scene_emit(s, s->material[0], v3(0.05f, 0.86f, 0), v3(0, -1, 0), BUNNY_JET, BUNNY_JET_SPEED);
 }
 
-/* custom[0]: sum of the mean speed of particles that touch the rabbit, custom[1]: steps that had some */
+/* custom[0]: sum of the median speed of particles that touch the rabbit, custom[1]: steps that had some */
 static void bunny_measure(scene *s) {
+    enum { MOST = 4096 };
     isph_view view = isph_particles(s->fluid);
-    double speed = 0.0, count = 0.0;
-    int i;
+    float speed[MOST];
+    int i, count = 0;
     if (s->time < 0.5f * s->seconds || s->time > 0.7f * s->seconds || s->steps % 4) return;
-    for (i = 0; i < view.count; ++i) {
+    for (i = 0; i < view.count && count < MOST; ++i) {
         vec3 p = scene_position(&view, i);
-        if (p.y < 0.25f || p.y > 0.6f ||
-            bunny_distance(v3_scale(p, 1.0f / BUNNY_SIZE)) * BUNNY_SIZE > 1.0f * s->spacing)
-            continue;
-        speed += (double)v3_length(scene_velocity(&view, i));
-        count += 1.0;
+        if (p.y < 0.25f || p.y > BUNNY_SIZE) continue;
+        if (bunny_distance(v3_scale(p, 1.0f / BUNNY_SIZE)) * BUNNY_SIZE > 0.75f * s->spacing) continue;
+        speed[count++] = v3_length(scene_velocity(&view, i));
     }
-    if (count < 10.0) return;
-    s->measures.custom[0] += (float)(speed / count);
+    if (count < 10) return;
+    s->measures.custom[0] += (float)scene_median(speed, count);
     s->measures.custom[1] += 1.0f;
 }
 
-/* Water that slides reaches some 1.5 to 3 m/s on the way down; water that sticks has a slow skin. */
+static double bunny_skin_speed(const scene *s) {
+    return (double)(s->measures.custom[0] / fmaxf(s->measures.custom[1], 1.0f));
+}
+
+/* Water that slides falls 0.3 m from 1.7 m/s: it passes at 2 to 3 m/s. Water that sticks has a slow skin. */
 static void bunny_slip_check(scene *s) {
-    scene_check_least(s, "speed_at_skin_m_per_s", (double)(s->measures.custom[0] / fmaxf(s->measures.custom[1], 1.0f)),
-                      1.0);
+    scene_check_least(s, "speed_at_skin_m_per_s", bunny_skin_speed(s), 1.7);
     scene_check_most(s, "volume_change", scene_volume_change(s), 0.03);
 }
 static void bunny_noslip_check(scene *s) {
-    scene_check_most(s, "speed_at_skin_m_per_s", (double)(s->measures.custom[0] / fmaxf(s->measures.custom[1], 1.0f)),
-                     0.6);
+    scene_check_most(s, "speed_at_skin_m_per_s", bunny_skin_speed(s), 0.85);
     scene_check_least(s, "touching_steps", (double)s->measures.custom[1], 1);
     scene_check_most(s, "volume_change", scene_volume_change(s), 0.03);
 }

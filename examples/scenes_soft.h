@@ -1,12 +1,12 @@
 /* scenes_soft.h - the scenes that need cloth and soft bodies only; included by scenes.h. SPDX: MIT */
 
-static bool scene_start_soft(scene *s, vec3 wind) {
+static bool scene_start_soft(scene *s, vec3 wind, int substeps) {
     ipbd_world_desc desc = ipbd_world_desc_default();
     isphpbd_result why = ISPHPBD_OK;
     desc.wind = wind;
     desc.allocator = scene_allocator(s);
     desc.parallel = s->options.parallel;
-    desc.substeps = (int)scene_setting(s, "substeps", (float)desc.substeps);
+    desc.substeps = (int)scene_setting(s, "substeps", (float)substeps);
     s->soft = ipbd_create(&desc, &why);
     return s->soft ? true : scene_fail(s, "soft bodies", why);
 }
@@ -43,18 +43,22 @@ static bool scene_soft_collider(scene *s, ipbd_shape shape, vec3 position) {
     return ipbd_collider_create(s->soft, &desc, &why).id ? true : scene_fail(s, "collider", why);
 }
 
-/* Largest relative lengthening of any edge against the rest shape. */
+/* Largest relative lengthening of any thread. The longest edge of a rest triangle is a diagonal between the threads: it
+   changes by shear, which cloth allows. */
 static double scene_worst_stretch(const scene_object *o) {
     double worst = 0.0;
     int i, k;
     for (i = 0; i < o->shape.triangle_count; ++i) {
         const uint32_t *t = o->shape.indices + 3 * i;
+        float rest[3], now[3];
         for (k = 0; k < 3; ++k) {
             uint32_t a = t[k], b = t[(k + 1) % 3];
-            float rest = v3_length(v3_sub(o->shape.vertices[a], o->shape.vertices[b]));
-            float now = v3_length(v3_sub(o->vertices[a], o->vertices[b]));
-            worst = fmax(worst, (double)(now / rest) - 1.0);
+            rest[k] = v3_length(v3_sub(o->shape.vertices[a], o->shape.vertices[b]));
+            now[k] = v3_length(v3_sub(o->vertices[a], o->vertices[b]));
         }
+        for (k = 0; k < 3; ++k)
+            if (rest[k] < rest[(k + 1) % 3] || rest[k] < rest[(k + 2) % 3])
+                worst = fmax(worst, (double)(now[k] / rest[k]) - 1.0);
     }
     return worst;
 }
@@ -124,7 +128,7 @@ static bool flag_build(scene *s) {
     mesh pole;
     ipbd_body_desc cloth = ipbd_body_desc_preset(IPBD_SILK);
     int i;
-    if (!scene_start_soft(s, v3(scene_setting(s, "wind", 8.0f), 0.0f, 1.5f))) return false;
+    if (!scene_start_soft(s, v3(scene_setting(s, "wind", 8.0f), 0.0f, 1.5f), 48)) return false;
     if (!scene_make_sheet(s, &sheet, 46, 31, 1.5f, 1.0f)) return false;
     for (i = 0; i < sheet.rows && i < MOST; ++i) pins[i] = (uint32_t)(i * sheet.columns);
     cloth.pinned = pins, cloth.pinned_count = i;
@@ -155,7 +159,7 @@ static bool drape_build(scene *s) {
     scene_sheet sheet;
     mesh ball;
     ipbd_body_desc cloth = ipbd_body_desc_preset(IPBD_COTTON);
-    if (!scene_start_soft(s, v3(0, 0, 0)) || !scene_make_sheet(s, &sheet, 61, 61, 1.7f, 1.7f)) return false;
+    if (!scene_start_soft(s, v3(0, 0, 0), 24) || !scene_make_sheet(s, &sheet, 61, 61, 1.7f, 1.7f)) return false;
     cloth.pose = ipbd_pose_at(0.0f, 1.15f, 0.0f);
     cloth.self_collision = scene_setting(s, "self_collision", 1.0f) != 0.0f;
     if (!scene_cloth(s, &sheet, &cloth, v3(0.10f, 0.22f, 0.42f))) return false;
@@ -204,7 +208,7 @@ static bool jelly_cube(scene *s, vec3 place, float turn, vec3 color) {
 }
 
 static bool jelly_build(scene *s) {
-    if (!scene_start_soft(s, v3(0, 0, 0)) || !scene_soft_collider(s, ipbd_shape_plane(), v3(0, 0, 0))) return false;
+    if (!scene_start_soft(s, v3(0, 0, 0), 12) || !scene_soft_collider(s, ipbd_shape_plane(), v3(0, 0, 0))) return false;
     scene_camera(s, v3(-0.9f, 0, -0.7f), v3(0.9f, 1.5f, 0.7f), 25.0f, 16.0f);
     return jelly_cube(s, v3(-0.25f, 0.35f, 0), 0.2f, v3(0.55f, 0.06f, 0.05f)) &&
            jelly_cube(s, v3(0.27f, 0.45f, 0.05f), 0.5f, v3(0.60f, 0.36f, 0.03f)) &&
@@ -233,7 +237,7 @@ static bool balloon_build(scene *s) {
     scene_object *o;
     memset(&ball, 0, sizeof ball);
     mesh_sphere(&ball, v3(0, 0, 0), 0.3f, (int)(20.0f * sqrtf(s->options.scale)) + 4);
-    if (ball.failed || !scene_start_soft(s, v3(0, 0, 0))) return mesh_free(&ball), false;
+    if (ball.failed || !scene_start_soft(s, v3(0, 0, 0), 12)) return mesh_free(&ball), false;
     skin.mesh.positions = &ball.vertices[0].x, skin.mesh.vertex_count = ball.vertex_count;
     skin.mesh.triangles = ball.indices, skin.mesh.triangle_count = ball.triangle_count;
     skin.pose = ipbd_pose_at(0, 1.3f, 0);
