@@ -69,7 +69,7 @@ selected_tests := $(filter $(addprefix %/,$(addsuffix .sh,$(TESTS)) $(TESTS)),$(
 endif
 selected_validations := $(if $(ONLY),$(filter $(addprefix %/,$(ONLY)),$(validations)),$(validations))
 
-.PHONY: all test golden validate bench fuzz demo style clean help
+.PHONY: all test golden validate bench fuzz demo gallery style clean help
 all: $(programs)
 
 # Every program is one file that includes headers; all of them wait for all headers. The stamp makes a change of
@@ -129,6 +129,10 @@ demo:
 	@echo "there is no examples/play.c yet" >&2; exit 1
 endif
 
+# Every scene as a contact sheet, with a page that shows them; several minutes.
+gallery: $(BUILD)/play
+	$(BUILD)/play --gallery docs/gallery $(GALLERY_ARGS)
+
 # Lines beyond 120 columns; tests/test_files.sh looks after the rest.
 style:
 	@! grep -nE '^.{121}' $(wildcard *.h tests/*.[ch] tests/*.sh tests/support/* examples/*.[ch] tools/*.[ch] .ci/run)
@@ -144,6 +148,7 @@ help:
 	@echo "make bench      run the benchmarks"
 	@echo "make fuzz       feed random input to what reads files, FUZZ_SECONDS=60 each"
 	@echo "make demo       play a scene (DEMO=name another one)"
+	@echo "make gallery    play every scene and put its pictures into docs/gallery/"
 	@echo "make style      list lines beyond 120 columns"
 	@echo "make clean      remove build/"
 	@echo "options         config=release|debug|sanitize werror=1 OPENMP=1 CC=clang GREATEST=dir JOBS=n"
