@@ -1085,8 +1085,10 @@ typedef struct ipbdx_contact {
     float weight[4];    /* sum is zero */
     isphpbd_vec3 normal;
     float distance, friction;
+    float push;         /* m/s: how fast they are moved apart because they were too near before */
+    uint32_t active;
 } ipbdx_contact;
-typedef struct ipbdx_pair { uint32_t a, b; } ipbdx_pair; /* point and triangle, or two edges */
+typedef struct ipbdx_pair { uint32_t a, b; float gap; } ipbdx_pair; /* point and triangle, or two edges; m when listed */
 
 typedef struct ipbdx_counts {
     int vertices, inputs, triangles, surface_edges, slabs, groups[IPBDX_STORES];
@@ -1139,8 +1141,8 @@ struct ipbd_world {
     int point_pair_count, pair_count;
     ipbdx_contact *contacts;
     int contact_count, pair_limit;
-    isphpbd_vec3 *reference;              /* positions when the pairs were found */
-    float pair_margin;
+    isphpbd_vec3 *reference;              /* positions when the pairs were listed */
+    float pair_margin, pair_drift, pair_thickness; /* m: drift is how far anything is from its reference at most */
     bool pairs_stale, soft;               /* soft: some body takes part */
     int *block_contacts;                  /* per block of pairs */
     struct { int collider_contacts, impacts, quarantined; uint64_t step, solve, contacts, began; } last;
@@ -3859,100 +3861,6 @@ static void ipbdx_refit_task(void *context, int index) {
     root.node = 0, root.low = 0, root.high = tree.count;
     ipbdx_tree_refit(world, &tree, root);
 }
-/* Adds the pairs of one item (its bounds are widened by reach) with the items of a tree; only those from `from` on. */
-static bool ipbdx_find_pairs(ipbd_world *world, const float *bounds, float reach, uint32_t self, const uint32_t *own, int own_count, int own_begin, const ipbdx_tree *tree, int from, uint32_t base) {
-    isphpbd_vec3 wide = isphpbd_v3(reach, reach, reach), low = isphpbdx_sub(ipbdx_v3(bounds), wide), high = isphpbdx_add(ipbdx_v3(bounds + 3), wide);
-    ipbdx_visit stack[IPBDX_STACK];
-    int top = 1, i, k, m;
-    stack[0].node = 0, stack[0].low = 0, stack[0].high = tree->count;
-    while (top > 0) {
-        ipbdx_visit visit = stack[--top];
-        if (visit.high <= from || ipbdx_boxes_apart(tree->nodes + 6 * (size_t)visit.node, low, high)) continue;
-        if (ipbdx_visit_split(visit, tree->leaf_begin, stack + top + 1, stack + top)) { /* left on top: rising order */
-            top += 2;
-            continue;
-        }
-        for (i = isphpbdx_maxi(visit.low, from); i < visit.high; ++i) {
-            bool shared = false;
-            float box[6];
-            for (k = 0; k < tree->corners; ++k)
-                for (m = 0; m < own_count; ++m)
-                    shared = shared || (tree->vertex_begin == own_begin && tree->items[tree->corners * i + k] == own[m]);
-            if (shared) continue;
-            ipbdx_item_bounds(world, tree, i, box, true);
-            if (ipbdx_boxes_apart(box, low, high)) continue;
-            if (world->pair_count >= world->pair_limit) return false;
-            world->pairs[world->pair_count].a = self, world->pairs[world->pair_count].b = base + (uint32_t)i;
-            ++world->pair_count;
-        }
-    }
-    return true;
-}
-static bool ipbdx_find_point_pairs(ipbd_world *world, int a, int b) {
-    const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
-    ipbdx_tree tree = ipbdx_tree_of(world, q, false);
-    float reach = 0.5f * (p->thickness + q->thickness) + world->pair_margin, box[6];
-    uint32_t v;
-    for (v = 0; v < (uint32_t)p->vertex_count && tree.count > 0; ++v) {
-        size_t at = 4 * ((size_t)p->vertex_begin + v);
-        if (!world->pins[p->vertex_begin + (int)v].surface) continue;
-        ipbdx_bound_points(box, ipbdx_v3(world->starts + at), true);
-        ipbdx_bound_points(box, ipbdx_v3(world->positions + at), false);
-        if (!ipbdx_find_pairs(world, box, reach, (uint32_t)p->vertex_begin + v, &v, 1, p->vertex_begin, &tree, 0, (uint32_t)q->triangle_begin)) return false;
-    }
-    return true;
-}
-static bool ipbdx_find_edge_pairs(ipbd_world *world, int a, int b) {
-    const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
-    ipbdx_tree own = ipbdx_tree_of(world, p, true), tree = ipbdx_tree_of(world, q, true);
-    float reach = 0.5f * (p->thickness + q->thickness) + world->pair_margin, box[6];
-    int e;
-    for (e = 0; e < own.count && tree.count > 0; ++e) {
-        ipbdx_item_bounds(world, &own, e, box, true);
-        if (!ipbdx_find_pairs(world, box, reach, (uint32_t)(p->edge_begin + e), own.items + 2 * e, 2, p->vertex_begin, &tree, a == b ? e + 1 : 0, (uint32_t)q->edge_begin)) return false;
-    }
-    return true;
-}
-static float ipbdx_soft_motion(const ipbd_world *world, bool from_reference) {
-    float most = 0.0f;
-    int i, v;
-    for (i = 0; i < world->counts.bodies; ++i) {
-        const ipbdx_body *body = world->bodies + i;
-        if (!ipbdx_soft(body)) continue;
-        for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
-            isphpbd_vec3 from = from_reference ? world->reference[v] : ipbdx_v3(world->starts + 4 * (size_t)v);
-            most = isphpbdx_max(most, isphpbdx_length(isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), from)));
-        }
-    }
-    return most;
-}
-static void ipbdx_list_pairs(ipbd_world *world) {
-    float thickness = 0.0f;
-    bool fits = true;
-    int a, b;
-    for (a = 0; a < world->counts.bodies; ++a)
-        if (ipbdx_soft(world->bodies + a)) thickness = isphpbdx_max(thickness, world->bodies[a].thickness);
-    world->pair_margin = 0.5f * thickness + 2.0f * ipbdx_soft_motion(world, false);
-    for (a = 0; a < world->counts.vertices; ++a) world->reference[a] = ipbdx_v3(world->positions + 4 * (size_t)a);
-    isphpbdx_run(&world->desc.parallel, ipbdx_refit_task, world, 2 * world->counts.bodies);
-    world->pair_count = 0;
-    for (a = 0; a < world->counts.bodies; ++a)
-        for (b = 0; b < world->counts.bodies && fits; ++b)
-            if (ipbdx_meets(world, a, b)) fits = ipbdx_find_point_pairs(world, a, b);
-    world->point_pair_count = world->pair_count;
-    for (a = 0; a < world->counts.bodies; ++a)
-        for (b = a; b < world->counts.bodies && fits; ++b)
-            if (ipbdx_meets(world, a, b)) fits = ipbdx_find_edge_pairs(world, a, b);
-    if (!fits) world->flags |= IPBD_STEP_CONTACTS_FULL;
-    world->pairs_stale = false;
-}
-
-/* ---- [contacts] between soft parts ---------------------------------------------------------------------------------------------
-   A pair's paths over the substep are followed by additive advancement (Li et al. 2021): the distance now, over the speed at
-   which it can shrink at most, is time that may pass safely. Where paths come nearer than the contact distance a
-   linear contact holds the four vertices apart inside the constraint loop; a final pass then stops, without loss of
-   momentum, whatever would still cross. Since no substep ends crossed, the side on which things started is always right. */
-
 typedef struct ipbdx_near_pair {
     uint32_t v[4]; /* of the world */
     int split;     /* corners of the first: 1 (point) or 2 (edge) */
@@ -4014,6 +3922,118 @@ static void ipbdx_measure_gap(const isphpbd_vec3 *x, int split, ipbdx_gap *gap) 
     gap->distance = isphpbdx_length(d);
     gap->normal = ipbdx_unit(d, ipbdx_zero3());
 }
+/* Writes a pair behind the last; true if it is near enough to stay. */
+static bool ipbdx_note_pair(ipbd_world *world, uint32_t a, uint32_t b, float reach) {
+    ipbdx_near_pair p;
+    ipbdx_gap gap;
+    world->pairs[world->pair_count].a = a, world->pairs[world->pair_count].b = b;
+    ipbdx_pair_corners(world, world->pair_count, &p);
+    (void)ipbdx_pair_paths(world, &p);
+    ipbdx_measure_gap(p.x, p.split, &gap);
+    world->pairs[world->pair_count].gap = gap.distance;
+    return gap.distance <= reach;
+}
+/* Adds the pairs of one item (its bounds are widened by reach) with the items of a tree; only those from `from` on. */
+static bool ipbdx_find_pairs(ipbd_world *world, const float *bounds, float reach, uint32_t self, const uint32_t *own, int own_count, int own_begin, const ipbdx_tree *tree, int from, uint32_t base) {
+    isphpbd_vec3 wide = isphpbd_v3(reach, reach, reach), low = isphpbdx_sub(ipbdx_v3(bounds), wide), high = isphpbdx_add(ipbdx_v3(bounds + 3), wide);
+    ipbdx_visit stack[IPBDX_STACK];
+    int top = 1, i, k, m;
+    stack[0].node = 0, stack[0].low = 0, stack[0].high = tree->count;
+    while (top > 0) {
+        ipbdx_visit visit = stack[--top];
+        if (visit.high <= from || ipbdx_boxes_apart(tree->nodes + 6 * (size_t)visit.node, low, high)) continue;
+        if (ipbdx_visit_split(visit, tree->leaf_begin, stack + top + 1, stack + top)) { /* left on top: rising order */
+            top += 2;
+            continue;
+        }
+        for (i = isphpbdx_maxi(visit.low, from); i < visit.high; ++i) {
+            bool shared = false;
+            float box[6];
+            for (k = 0; k < tree->corners; ++k)
+                for (m = 0; m < own_count; ++m)
+                    shared = shared || (tree->vertex_begin == own_begin && tree->items[tree->corners * i + k] == own[m]);
+            if (shared) continue;
+            ipbdx_item_bounds(world, tree, i, box, true);
+            if (ipbdx_boxes_apart(box, low, high)) continue;
+            if (world->pair_count >= world->pair_limit) return false;
+            if (ipbdx_note_pair(world, self, base + (uint32_t)i, reach)) ++world->pair_count;
+        }
+    }
+    return true;
+}
+static bool ipbdx_find_point_pairs(ipbd_world *world, int a, int b) {
+    const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
+    ipbdx_tree tree = ipbdx_tree_of(world, q, false);
+    float reach = 0.5f * (p->thickness + q->thickness) + world->pair_margin, box[6];
+    uint32_t v;
+    for (v = 0; v < (uint32_t)p->vertex_count && tree.count > 0; ++v) {
+        size_t at = 4 * ((size_t)p->vertex_begin + v);
+        if (!world->pins[p->vertex_begin + (int)v].surface) continue;
+        ipbdx_bound_points(box, ipbdx_v3(world->starts + at), true);
+        ipbdx_bound_points(box, ipbdx_v3(world->positions + at), false);
+        if (!ipbdx_find_pairs(world, box, reach, (uint32_t)p->vertex_begin + v, &v, 1, p->vertex_begin, &tree, 0, (uint32_t)q->triangle_begin)) return false;
+    }
+    return true;
+}
+static bool ipbdx_find_edge_pairs(ipbd_world *world, int a, int b) {
+    const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
+    ipbdx_tree own = ipbdx_tree_of(world, p, true), tree = ipbdx_tree_of(world, q, true);
+    float reach = 0.5f * (p->thickness + q->thickness) + world->pair_margin, box[6];
+    int e;
+    for (e = 0; e < own.count && tree.count > 0; ++e) {
+        ipbdx_item_bounds(world, &own, e, box, true);
+        if (!ipbdx_find_pairs(world, box, reach, (uint32_t)(p->edge_begin + e), own.items + 2 * e, 2, p->vertex_begin, &tree, a == b ? e + 1 : 0, (uint32_t)q->edge_begin)) return false;
+    }
+    return true;
+}
+/* Longest path of this substep, or (from_reference) longest way from where things were when pairs were listed. */
+static float ipbdx_soft_motion(const ipbd_world *world, bool from_reference) {
+    float most = 0.0f;
+    int i, v;
+    for (i = 0; i < world->counts.bodies; ++i) {
+        const ipbdx_body *body = world->bodies + i;
+        if (!ipbdx_soft(body)) continue;
+        for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
+            isphpbd_vec3 start = ipbdx_v3(world->starts + 4 * (size_t)v), from = from_reference ? world->reference[v] : start;
+            isphpbd_vec3 d = isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), from), e = isphpbdx_sub(start, from);
+            most = isphpbdx_max(most, isphpbdx_max(isphpbdx_dot(d, d), isphpbdx_dot(e, e)));
+        }
+    }
+    return sqrtf(most);
+}
+static void ipbdx_list_pairs(ipbd_world *world) {
+    float motion = ipbdx_soft_motion(world, false);
+    bool fits = true;
+    int a, b;
+    world->pair_thickness = 0.0f;
+    for (a = 0; a < world->counts.bodies; ++a)
+        if (ipbdx_soft(world->bodies + a)) world->pair_thickness = isphpbdx_max(world->pair_thickness, world->bodies[a].thickness);
+    world->pair_margin = world->pair_thickness + 4.0f * motion, world->pair_drift = motion;
+    for (a = 0; a < world->counts.vertices; ++a) world->reference[a] = ipbdx_v3(world->starts + 4 * (size_t)a);
+    isphpbdx_run(&world->desc.parallel, ipbdx_refit_task, world, 2 * world->counts.bodies);
+    world->pair_count = 0, world->point_pair_count = world->pair_limit;
+    for (a = 0; a < world->counts.bodies; ++a)
+        for (b = 0; b < world->counts.bodies && fits; ++b)
+            if (ipbdx_meets(world, a, b)) fits = ipbdx_find_point_pairs(world, a, b);
+    world->point_pair_count = world->pair_count;
+    for (a = 0; a < world->counts.bodies; ++a)
+        for (b = a; b < world->counts.bodies && fits; ++b)
+            if (ipbdx_meets(world, a, b)) fits = ipbdx_find_edge_pairs(world, a, b);
+    if (!fits) world->flags |= IPBD_STEP_CONTACTS_FULL;
+    world->pairs_stale = false;
+}
+/* Lists pairs anew where the list no longer holds everything that can meet. */
+static void ipbdx_refresh_pairs(ipbd_world *world) {
+    world->pair_drift = ipbdx_soft_motion(world, true);
+    if (world->pairs_stale || world->pair_drift > 0.5f * world->pair_margin) ipbdx_list_pairs(world);
+}
+
+/* ---- [contacts] between soft parts ---------------------------------------------------------------------------------------------
+   A pair's paths over the substep are followed by additive advancement (Li et al. 2021): the distance now, over the speed at
+   which it can shrink at most, is time that may pass safely. Where paths come nearer than the contact distance a
+   linear contact holds the four vertices apart inside the constraint loop; a final pass then stops, without loss of
+   momentum, whatever would still cross. Since no substep ends crossed, the side on which things started is always right. */
+
 static void ipbdx_pair_at(const ipbdx_near_pair *p, float t, isphpbd_vec3 *x) {
     int k;
     for (k = 0; k < 4; ++k) x[k] = isphpbdx_madd(p->x[k], p->path[k], t);
@@ -4051,6 +4071,7 @@ static bool ipbdx_pair_contact(const ipbd_world *world, int index, ipbdx_contact
     ipbdx_near_pair p;
     ipbdx_gap now, gap;
     float speed, distance, friction;
+    if (world->pairs[index].gap - 2.0f * world->pair_drift > world->pair_thickness) return false;
     ipbdx_pair_corners(world, index, &p);
     speed = ipbdx_pair_paths(world, &p);
     ipbdx_measure_gap(p.x, p.split, &now);
@@ -4063,6 +4084,7 @@ static bool ipbdx_pair_contact(const ipbd_world *world, int index, ipbdx_contact
     memcpy(contact->weight, gap.weight, sizeof gap.weight);
     contact->normal = gap.normal, contact->friction = friction;
     contact->distance = isphpbdx_min(distance, now.distance + IPBDX_PUSH_SPEED * world->h);
+    contact->push = isphpbdx_max(0.0f, contact->distance - now.distance) / world->h, contact->active = 0;
     return true;
 }
 /* Blocks of pairs are looked at in parallel, each writing its contacts where its pairs were; then they are packed. */
@@ -4079,7 +4101,7 @@ static void ipbdx_find_contacts(ipbd_world *world) {
     world->contact_count = 0;
     world->soft = ipbdx_any_soft(world);
     if (!world->soft) return;
-    if (world->pairs_stale || ipbdx_soft_motion(world, true) > 0.5f * world->pair_margin) ipbdx_list_pairs(world);
+    ipbdx_refresh_pairs(world);
     blocks = (world->pair_count + IPBDX_PAIR_BLOCK - 1) / IPBDX_PAIR_BLOCK;
     isphpbdx_run(&world->desc.parallel, ipbdx_contact_task, world, blocks);
     for (block = 0; block < blocks; ++block)
@@ -4099,7 +4121,7 @@ static void ipbdx_push_four(ipbd_world *world, const ipbdx_contact *c, isphpbd_v
         ipbdx_put3(x, isphpbdx_madd(ipbdx_v3(x), direction, c->weight[k] * x[3] * step));
     }
 }
-static void ipbdx_solve_contact(ipbd_world *world, const ipbdx_contact *c) {
+static void ipbdx_solve_contact(ipbd_world *world, ipbdx_contact *c) {
     isphpbd_vec3 gap = ipbdx_zero3(), slip = ipbdx_zero3();
     float weight = 0.0f, depth, length;
     int k;
@@ -4110,6 +4132,7 @@ static void ipbdx_solve_contact(ipbd_world *world, const ipbdx_contact *c) {
     }
     depth = c->distance - isphpbdx_dot(gap, c->normal);
     if (!(depth > 0.0f) || !(weight > IPBDX_TINY)) return;
+    c->active = 1;
     ipbdx_push_four(world, c, c->normal, depth / weight);
     for (k = 0; k < 4; ++k)
         slip = isphpbdx_madd(slip, isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)c->v[k]), ipbdx_v3(world->starts + 4 * (size_t)c->v[k])), c->weight[k]);
@@ -4122,6 +4145,25 @@ static void ipbdx_solve_contacts(ipbd_world *world) {
     int i;
     for (i = 0; i < world->contact_count; ++i) ipbdx_solve_contact(world, world->contacts + i);
     world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
+}
+/* Parts that were moved apart because they had been too near must not fly apart: the speed of that push is taken back. */
+static void ipbdx_calm_contacts(ipbd_world *world) {
+    int i, k;
+    for (i = 0; i < world->contact_count; ++i) {
+        const ipbdx_contact *c = world->contacts + i;
+        float speed = 0.0f, weight = 0.0f, step;
+        if (!c->active || !(c->push > 0.0f)) continue;
+        for (k = 0; k < 4; ++k) {
+            speed += c->weight[k] * isphpbdx_dot(c->normal, ipbdx_v3(world->velocities + 4 * (size_t)c->v[k]));
+            weight += c->weight[k] * c->weight[k] * world->inverse_masses[c->v[k]];
+        }
+        if (!(speed > 0.0f) || !(weight > IPBDX_TINY)) continue;
+        step = -isphpbdx_min(speed, c->push) / weight;
+        for (k = 0; k < 4; ++k) {
+            float *v = world->velocities + 4 * (size_t)c->v[k];
+            ipbdx_put3(v, isphpbdx_madd(ipbdx_v3(v), c->normal, c->weight[k] * world->inverse_masses[c->v[k]] * step));
+        }
+    }
 }
 /* Takes the share 1 - t of the pair's motion relative to its centre of mass away; momentum stays. A pinned vertex counts as
    infinitely heavy. */
@@ -4146,6 +4188,7 @@ static bool ipbdx_clamp_pair(ipbd_world *world, int index, bool rigid) {
     ipbdx_near_pair p;
     ipbdx_gap gap;
     float speed, limit, t;
+    if (world->pairs[index].gap > 2.0f * world->pair_drift + 0.1f * world->pair_thickness) return false;
     ipbdx_pair_corners(world, index, &p);
     speed = ipbdx_pair_paths(world, &p);
     ipbdx_measure_gap(p.x, p.split, &gap);
@@ -4170,7 +4213,7 @@ static void ipbdx_clamp_contacts(ipbd_world *world) {
     uint64_t began = isphpbdx_ticks(&world->desc.clock);
     int round, i, stopped = 1;
     if (!world->soft) return;
-    if (ipbdx_soft_motion(world, true) > 0.5f * world->pair_margin) ipbdx_list_pairs(world);
+    ipbdx_refresh_pairs(world);
     for (round = 0; round < 40 && stopped; ++round) {
         for (i = 0, stopped = 0; i < world->pair_count; ++i) stopped += ipbdx_clamp_pair(world, i, round >= 8);
         world->last.impacts += stopped;
@@ -4404,6 +4447,7 @@ ISPHPBD_API isphpbd_result ipbd_substep_end(ipbd_world *world) {
     if (world->phase != IPBDX_PREDICTED) return ISPHPBD_BAD_ARGUMENT;
     ipbdx_clamp_contacts(world);
     ipbdx_run_slabs(world, ipbdx_end_task, world->interiors, world->interior_count);
+    ipbdx_calm_contacts(world);
     ipbdx_end_colliders(world);
     for (i = 0; i < world->active_count; ++i) world->bodies[world->active_bodies[i]].lambda_h = world->h;
     if (world->hooks.end) {
