@@ -325,7 +325,8 @@ SPH_FN sph_local sph_look_around(const sph_scene *s, const isph_grid *grid, cons
 }
 
 /* Volume of the fluid relative to rest, from the particles that have fluid all around: the mean of 1/density over those
-   three spacings off the walls and with no free surface within about two. NAN when there are fewer than 30. */
+   three spacings off the walls and with no free surface within about two (spray, less than 0.8 dense with no surface to
+   be seen, is none of them). NAN when there are fewer than 30. */
 SPH_FN double sph_volume(const sph_scene *s) {
     isph_view v = isph_particles(s->fluid);
     isph_grid_desc desc = isph_grid_desc_default();
@@ -340,7 +341,7 @@ SPH_FN double sph_volume(const sph_scene *s) {
         sph_local local;
         if (!sph_off_walls(s, &v, i, 3.0 * s->dx)) continue;
         local = sph_look_around(s, grid, &v, i);
-        if (local.facing > 0.05) continue;
+        if (local.facing > 0.05 || local.density < 0.8) continue;
         sum += 1.0 / local.density;
         bulk++;
     }

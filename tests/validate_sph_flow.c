@@ -1,0 +1,529 @@
+/* Validation of isphpbd_sph.h: water and other liquids in motion - surge fronts, a standing wave, viscous flow between
+   plates, honey, two liquids.
+   SPDX-License-Identifier: MIT */
+#define ISPH_IMPLEMENTATION
+#include "sph_scenes.h"
+
+/* ---- [dam break] front against experiments ----------------------------------------------------------------------- */
+
+/* Martin & Moyce 1952, Phil. Trans. R. Soc. A 244, fig. 3, n^2 = 2, read off: T = t sqrt(2 g / a), Z = front / a. */
+static const double moyce_1125[][2] = {{0.849, 1.245}, {1.212, 1.443}, {1.602, 1.884}, {2.283, 2.689}, {2.95, 3.728},
+                                       {3.598, 4.528}, {3.905, 4.999}, {4.592, 5.841}, {4.961, 6.271}, {5.316, 6.717}};
+static const double moyce_2250[][2] = {{0.832, 1.217},  {1.219, 1.474},  {1.997, 2.292}, {2.547, 2.995},
+                                       {3.345, 4.134},  {4.034, 4.944},  {4.418, 5.881}, {5.091, 6.98},
+                                       {5.685, 7.945},  {6.306, 8.966},  {6.822, 9.986}, {7.439, 10.963},
+                                       {8.031, 11.977}, {8.633, 13.005}, {9.237, 13.97}};
+/* Koshizuka & Oka 1996, Nucl. Sci. Eng. 123, read off, in the same units; their tank is 4 a long. */
+static const double koshizuka[][2] = {{0.0, 1.0},     {0.381, 1.111}, {0.769, 1.252}, {1.153, 1.505}, {1.537, 1.892},
+                                      {1.935, 2.241}, {2.323, 2.615}, {2.719, 3.003}, {3.096, 3.624}};
+
+typedef struct experiment {
+    const char *name, *source;
+    double width; /* a, m; the column is 2 a high */
+    const double (*points)[2];
+    int count;
+} experiment;
+
+typedef struct front_watch {
+    double width, scale; /* a, m; sqrt(2 g / a), 1/s */
+    int row;             /* particles side by side across the slab */
+    sph_curve *curve;
+} front_watch;
+
+/* The front is where the foremost full row of particles across the slab ends: single drops ahead of it do not count. */
+static double front_position(const sph_scene *s, int row) {
+    enum { ROW_MAX = 32 };
+    isph_view v = isph_particles(s->fluid);
+    double foremost[ROW_MAX];
+    int kept = 0;
+    for (int i = 0; i < v.count; i++) {
+        double x = (double)sph_x(&v, i)[0];
+        int at = kept < row ? kept++ : row;
+        for (; at > 0 && foremost[at - 1] < x; at--) {
+            if (at < row) foremost[at] = foremost[at - 1];
+        }
+        if (at < row) foremost[at] = x;
+    }
+    return foremost[row - 1] + 0.5 * s->dx;
+}
+
+static void front_sample(sph_scene *s, void *user) {
+    front_watch *watch = (front_watch *)user;
+    sph_curve_add(watch->curve, s->seconds * watch->scale, front_position(s, watch->row) / watch->width);
+}
+
+/* A slab of the plane collapse: free slip at its sides only (planes a little inside the tank's walls). */
+static sph_scene front_scene(double a, double dx, int row, double length) {
+    isph_fluid_desc desc = isph_fluid_desc_default();
+    double thick = row * dx;
+    sph_scene s;
+    desc.spacing = (float)dx;
+    s = sph_tank(&desc, length, 8.0 * a, thick, 0.0);
+    (void)sph_fill(&s, sph_water(&s), sph_v3(0, 0, 0), sph_v3(a, 2.0 * a, thick));
+    return s;
+}
+
+/* Largest relative distance of the computed front from the measured one, at the measured times once Z exceeds 1.2. */
+static double front_error(const experiment *e, const sph_curve *computed, double *mean) {
+    double worst = 0.0, sum = 0.0;
+    int count = 0;
+    for (int i = 0; i < e->count; i++) {
+        double error = sph_curve_at(computed, e->points[i][0]) / e->points[i][1] - 1.0;
+        if (e->points[i][1] < 1.2) continue;
+        if (!(fabs(error) <= worst)) worst = fabs(error);
+        sum += error;
+        count++;
+    }
+    *mean = sum / count;
+    return worst;
+}
+
+static void front_compare(sph_run *run, const experiment *e, const char *plot_name) {
+    enum { ROW = 6, FINE = 28, COARSE = 16 };
+    sph_curve computed, measured;
+    double last = e->points[e->count - 1][0], dx = e->width / (run->quick ? COARSE : FINE), mean, worst;
+    double scale = sqrt(2.0 * SPH_G / e->width), length = (e->points[e->count - 1][1] + 3.0) * e->width;
+    sph_scene s = front_scene(e->width, dx, ROW, e->points == koshizuka ? 4.0 * e->width : length);
+    front_watch watch = {e->width, scale, ROW, &computed};
+    plot p = plot_make(e->name, "t sqrt(2 g / a)", "front / a");
+    computed.count = measured.count = 0;
+    sph_curve_add(&computed, 0.0, 1.0);
+    sph_advance(run, &s, e->name, (last + 0.1) / scale, 0.05 / scale, front_sample, &watch);
+    for (int i = 0; i < e->count; i++) sph_curve_add(&measured, e->points[i][0], e->points[i][1]);
+    worst = front_error(e, &computed, &mean);
+    sph_at_most(run, e->name, "front, largest difference once moving", 100 * worst, 10.0, "%", e->source);
+    sph_value(run, e->name, "front, mean difference", 100 * mean, "%");
+    sph_value(run, e->name, "particles", isph_particles(s.fluid).count, "");
+    sph_plot_curve(&p, "measured", &measured, PLOT_POINTS);
+    sph_plot_curve(&p, "computed", &computed, PLOT_LINE);
+    report_plot(run->report, &p, plot_name);
+    sph_end(&s);
+}
+
+static void case_front(sph_run *run) {
+    const double inch = 0.0254;
+    const experiment moyce_small = {"Surge front, a = 1.125 in", "Martin & Moyce 1952, fig. 3", 1.125 * inch,
+                                    moyce_1125, (int)(sizeof moyce_1125 / sizeof moyce_1125[0])};
+    const experiment moyce_large = {"Surge front, a = 2.25 in", "Martin & Moyce 1952, fig. 3", 2.25 * inch, moyce_2250,
+                                    (int)(sizeof moyce_2250 / sizeof moyce_2250[0])};
+    const experiment oka = {"Surge front, a = 0.146 m", "Koshizuka & Oka 1996", 0.146, koshizuka,
+                            (int)(sizeof koshizuka / sizeof koshizuka[0])};
+    report_text(run->report,
+                "A column of width a and height 2 a collapses on a dry bed: a slab 28 particles wide, 56 high "
+                "and 6 thick between free-slip sides, at the size of the experiment.");
+    front_compare(run, &moyce_small, "sph_front_1125");
+    front_compare(run, &moyce_large, "sph_front_2250");
+    front_compare(run, &oka, "sph_front_koshizuka");
+}
+
+/* ---- [standing wave] --------------------------------------------------------------------------------------------- */
+
+typedef struct wave {
+    double length, depth, amplitude, wave_number, frequency; /* m, m, m, 1/m, 1/s */
+} wave;
+
+/* The first mode of a tank, by linear theory: omega^2 = g k tanh(k d), k = pi / length. */
+static wave wave_make(double length, double depth, double amplitude) {
+    wave w = {length, depth, amplitude, SPH_PI / length, 0.0};
+    w.frequency = sqrt(SPH_G * w.wave_number * tanh(w.wave_number * depth));
+    return w;
+}
+
+/* Gives a particle the velocity of the wave as it passes through the flat surface: the gradient of the potential
+   (A omega / k) cosh(k y) / sinh(k d) cos(k x). */
+static bool wave_push(void *user, isph_particle *particle) {
+    const wave *w = (const wave *)user;
+    double k = w->wave_number, scale = w->amplitude * w->frequency / sinh(k * w->depth);
+    double x = (double)particle->position.x, y = (double)particle->position.y;
+    particle->velocity.x = (float)(-scale * cosh(k * y) * sin(k * x));
+    particle->velocity.y = (float)(scale * sinh(k * y) * cos(k * x));
+    particle->velocity.z = 0.0f;
+    return true;
+}
+
+typedef struct wave_watch {
+    double began, rest_potential, rest_centre;
+    double first_energy, last_x, last_time;
+    double first_crossing, last_crossing;
+    int crossings;
+    double period;
+    double highest, cycle_sum, cycle_last, growth; /* energies relative to the first */
+    int cycle_count, cycle_index;
+    sph_curve *centre, *energy;
+} wave_watch;
+
+/* Times at which the centre of mass passes its place at rest, straight between two steps. */
+static void wave_crossing(wave_watch *w, double t, double x) {
+    if (w->last_time > 0.0 && x * w->last_x < 0.0) {
+        double at = w->last_time + (t - w->last_time) * w->last_x / (w->last_x - x);
+        if (w->crossings++ == 0) w->first_crossing = at;
+        w->last_crossing = at;
+    }
+    w->last_x = x;
+    w->last_time = t;
+}
+
+/* The energy averaged over a period must not exceed that of the period before. */
+static void wave_cycle(wave_watch *w, double t, double energy) {
+    int index = (int)(t / w->period);
+    if (index != w->cycle_index) {
+        double mean = w->cycle_sum / w->cycle_count;
+        if (w->cycle_index > 0) w->growth = fmax(w->growth, mean - w->cycle_last);
+        w->cycle_last = mean;
+        w->cycle_sum = 0.0;
+        w->cycle_count = 0;
+        w->cycle_index = index;
+    }
+    w->cycle_sum += energy;
+    w->cycle_count++;
+}
+
+static void wave_sample(sph_scene *s, void *user) {
+    wave_watch *w = (wave_watch *)user;
+    sph_state m = sph_measure(s);
+    double t = s->seconds - w->began, energy;
+    energy = (m.kinetic + m.potential - w->rest_potential) / w->first_energy;
+    w->highest = fmax(w->highest, energy);
+    wave_crossing(w, t, m.centre_x - w->rest_centre);
+    wave_cycle(w, t, energy);
+    sph_curve_add(w->energy, t, energy);
+    sph_curve_add(w->centre, t, 1000.0 * (m.centre_x - w->rest_centre));
+}
+
+/* The pool rests first, so that the energy of its settling is no part of the wave's. */
+static void wave_begin(sph_run *run, sph_scene *s, wave *w, wave_watch *watch) {
+    sph_state m;
+    sph_advance(run, s, "settling", 2.0, 1.0 / 120.0, NULL, NULL);
+    m = sph_measure(s);
+    watch->rest_potential = m.potential;
+    watch->rest_centre = m.centre_x;
+    watch->began = s->seconds;
+    watch->period = 2.0 * SPH_PI / w->frequency;
+    (void)isph_particles_edit(s->fluid, wave_push, w);
+    watch->first_energy = sph_measure(s).kinetic;
+}
+
+static void case_wave(sph_run *run) {
+    static sph_curve centre, energy;
+    const double dx = run->quick ? 0.05 : 0.025, thick = 8.0 * dx, periods = 6.0;
+    wave w = wave_make(1.0, 0.5, 0.05);
+    isph_fluid_desc desc = isph_fluid_desc_default();
+    wave_watch watch;
+    sph_scene s;
+    double period;
+    plot motion = plot_make("Standing wave: centre of mass", "time, s", "displacement, mm");
+    plot energies = plot_make("Standing wave: energy", "time, s", "energy / first energy");
+    memset(&watch, 0, sizeof watch);
+    watch.centre = &centre;
+    watch.energy = &energy;
+    desc.spacing = (float)dx;
+    s = sph_tank(&desc, w.length, 2.0, thick, 0.0);
+    (void)sph_fill(&s, sph_water(&s), sph_v3(0, 0, 0), sph_v3(w.length, w.depth, thick));
+    wave_begin(run, &s, &w, &watch);
+    sph_advance(run, &s, "waves", periods * watch.period, 1.0 / 120.0, wave_sample, &watch);
+    period = 2.0 * (watch.last_crossing - watch.first_crossing) / (watch.crossings - 1);
+    report_text(run->report,
+                "First mode of a tank of %.1f m, %.1f m deep, amplitude %.0f mm, %d particles; it starts flat "
+                "with the velocities of linear theory.",
+                w.length, w.depth, 1000 * w.amplitude, isph_particles(s.fluid).count);
+    report_value(run->report, "period", period, "s");
+    report_at_most(run->report, "period, difference", 100 * fabs(period / watch.period - 1.0), 3.0, "%",
+                   "linear theory, omega^2 = g k tanh(k d)");
+    report_at_most(run->report, "highest energy / first energy", watch.highest, 1.02, "", "energy never grows");
+    report_at_most(run->report, "growth of the mean energy from period to period", watch.growth, 0.01, "",
+                   "energy never grows");
+    report_value(run->report, "energy left after 5 periods", watch.cycle_last, "");
+    sph_plot_curve(&motion, "computed", &centre, PLOT_LINE);
+    sph_plot_curve(&energies, "computed", &energy, PLOT_LINE);
+    report_plot(run->report, &motion, "sph_wave_centre");
+    report_plot(run->report, &energies, "sph_wave_energy");
+    sph_end(&s);
+}
+
+/* ---- [plates] viscous flow between two planes -------------------------------------------------------------------- */
+
+enum { PLATE_LAYERS = 16 };
+
+/* The flow is made periodic from outside: what leaves at one end enters at the other, and near both ends particles get
+   the mean velocity that the middle of the channel has at their height. */
+typedef struct channel {
+    double length, gap, dx;
+    double profile[PLATE_LAYERS]; /* mean velocity along x in the middle half, m/s, by layer */
+} channel;
+
+static int channel_layer(const channel *c, double y) {
+    int layer = (int)(y / c->gap * PLATE_LAYERS);
+    return layer < 0 ? 0 : layer >= PLATE_LAYERS ? PLATE_LAYERS - 1 : layer;
+}
+
+static void channel_measure(const sph_scene *s, channel *c) {
+    isph_view v = isph_particles(s->fluid);
+    int count[PLATE_LAYERS] = {0};
+    memset(c->profile, 0, sizeof c->profile);
+    for (int i = 0; i < v.count; i++) {
+        double x = (double)sph_x(&v, i)[0];
+        int layer = channel_layer(c, (double)sph_x(&v, i)[1]);
+        if (fabs(x - 0.5 * c->length) > 0.25 * c->length) continue;
+        c->profile[layer] += (double)sph_u(&v, i)[0];
+        count[layer]++;
+    }
+    for (int k = 0; k < PLATE_LAYERS; k++) c->profile[k] /= count[k] ? count[k] : 1;
+}
+
+static bool channel_edit(void *user, isph_particle *particle) {
+    const channel *c = (const channel *)user;
+    float x = particle->position.x, length = (float)c->length, buffer = (float)(4.0 * c->dx);
+    if (x >= length) particle->position.x -= length;
+    if (x < 0.0f) particle->position.x += length;
+    x = particle->position.x;
+    if (x > buffer && x < length - buffer) return false;
+    particle->velocity = sph_v3(c->profile[channel_layer(c, (double)particle->position.y)], 0, 0);
+    return true;
+}
+
+static void channel_sample(sph_scene *s, void *user) {
+    channel *c = (channel *)user;
+    channel_measure(s, c);
+    (void)isph_particles_edit(s->fluid, channel_edit, c);
+}
+
+static void channel_plane(const sph_scene *s, isphpbd_vec3 position, isphpbd_quat rotation, double grip, double speed) {
+    isph_boundary_desc desc = isph_boundary_desc_default();
+    desc.position = position;
+    desc.rotation = rotation;
+    desc.viscous_grip = (float)grip;
+    desc.linear_velocity = sph_v3(speed, 0, 0);
+    sph_demand(isph_boundary_create(s->fluid, &desc, NULL).id != 0, "create a plane");
+}
+
+/* Two no-slip plates, the upper one moving at `speed`, between free-slip sides; `pull` accelerates along x. */
+static sph_scene channel_scene(const channel *c, double viscosity, double pull, double speed) {
+    const float half = 0.70710678f;
+    const isphpbd_quat up = {0.0f, 0.0f, 0.0f, 1.0f}, down = {1.0f, 0.0f, 0.0f, 0.0f};
+    const isphpbd_quat back = {half, 0.0f, 0.0f, half}, front = {-half, 0.0f, 0.0f, half}; /* y to +z and -z */
+    isph_fluid_desc desc = isph_fluid_desc_default();
+    isph_material_desc liquid = isph_material_desc_default();
+    double thick = 6.0 * c->dx;
+    sph_scene s;
+    memset(&s, 0, sizeof s);
+    desc.spacing = (float)c->dx;
+    desc.gravity = sph_v3(pull, 0, 0);
+    liquid.viscosity = (float)viscosity;
+    s.fluid = isph_fluid_create(&desc, NULL);
+    sph_demand(s.fluid != NULL, "create a fluid");
+    s.dx = c->dx;
+    channel_plane(&s, sph_v3(0, 0, 0), up, 1.0, 0.0);
+    channel_plane(&s, sph_v3(0, c->gap, 0), down, 1.0, speed);
+    channel_plane(&s, sph_v3(0, 0, 0), back, 0.0, 0.0);
+    channel_plane(&s, sph_v3(0, 0, thick), front, 0.0, 0.0);
+    (void)sph_fill(&s, sph_material(&s, liquid), sph_v3(0, 0, 0), sph_v3(c->length, c->gap, thick));
+    return s;
+}
+
+/* u(y) / U of a plate that starts to move at speed U at time 0, at y / gap = eta and nu t / gap^2 = tau. */
+static double couette_start(double eta, double tau) {
+    double u = eta;
+    for (int n = 1; n <= 60; n++) {
+        double sign = n % 2 ? -1.0 : 1.0;
+        u += 2.0 / (n * SPH_PI) * sign * sin(n * SPH_PI * eta) * exp(-n * n * SPH_PI * SPH_PI * tau);
+    }
+    return u;
+}
+static double poiseuille(double eta, double unused) {
+    (void)unused;
+    return 4.0 * eta * (1.0 - eta);
+}
+
+/* Largest difference from the exact profile, as a share of the largest velocity, and both profiles for the plot. */
+static double channel_error(const channel *c, double (*exact)(double, double), double tau, double speed,
+                            sph_curve *computed, sph_curve *expected) {
+    double worst = 0.0;
+    for (int k = 0; k < PLATE_LAYERS; k++) {
+        double eta = (k + 0.5) / PLATE_LAYERS, u = c->profile[k] / speed;
+        if (!(fabs(u - exact(eta, tau)) <= worst)) worst = fabs(u - exact(eta, tau));
+        sph_curve_add(computed, eta, u);
+    }
+    for (int k = 0; k <= 100; k++) sph_curve_add(expected, k / 100.0, exact(k / 100.0, tau));
+    return worst;
+}
+
+static void channel_couette(sph_run *run, channel *c, double viscosity) {
+    static sph_curve computed[3], expected[3];
+    static const double taus[3] = {0.05, 0.15, 1.0};
+    static const char *const names[3] = {"Couette, nu t = 0.05 gap^2", "Couette, nu t = 0.15 gap^2", "Couette, steady"};
+    const double speed = 0.2, nu = viscosity / SPH_WATER;
+    sph_scene s = channel_scene(c, viscosity, 0.0, speed);
+    plot p = plot_make("Plane Couette flow from rest", "y / gap", "u / U");
+    for (int i = 0; i < 3; i++) {
+        double until = taus[i] * c->gap * c->gap / nu, error;
+        int steps = (int)((until - s.seconds) * 120.0 + 0.5);
+        sph_advance(run, &s, names[i], steps / 120.0, 1.0 / 120.0, channel_sample, c);
+        error = channel_error(c, couette_start, s.seconds * nu / (c->gap * c->gap), speed, &computed[i], &expected[i]);
+        sph_at_most(run, names[i], "largest difference / plate speed", 100 * error, 5.0, "%", "exact series");
+        sph_plot_curve(&p, names[i], &computed[i], PLOT_POINTS);
+        sph_plot_curve(&p, "exact", &expected[i], PLOT_LINE);
+    }
+    report_plot(run->report, &p, "sph_couette");
+    sph_end(&s);
+}
+
+static void channel_poiseuille(sph_run *run, channel *c, double viscosity) {
+    static sph_curve computed, expected;
+    const double nu = viscosity / SPH_WATER, pull = 0.5, fastest = pull * c->gap * c->gap / (8.0 * nu);
+    sph_scene s = channel_scene(c, viscosity, pull, 0.0);
+    double error;
+    plot p = plot_make("Plane Poiseuille flow", "y / gap", "u / exact maximum");
+    sph_advance(run, &s, "Poiseuille", 0.8 * c->gap * c->gap / nu, 1.0 / 60.0, channel_sample, c);
+    error = channel_error(c, poiseuille, 0.0, fastest, &computed, &expected);
+    report_at_most(run->report, "Poiseuille, steady: largest difference / exact maximum", 100 * error, 5.0, "%",
+                   "u = g y (gap - y) / (2 nu)");
+    sph_plot_curve(&p, "computed", &computed, PLOT_POINTS);
+    sph_plot_curve(&p, "exact", &expected, PLOT_LINE);
+    report_plot(run->report, &p, "sph_poiseuille");
+    sph_end(&s);
+}
+
+static void case_plates(sph_run *run) {
+    channel c;
+    const double viscosity = 50.0; /* Pa s: nu = 0.05 m^2/s */
+    memset(&c, 0, sizeof c);
+    c.gap = 0.4;
+    c.dx = c.gap / PLATE_LAYERS;
+    c.length = 2.0 * c.gap;
+    report_text(run->report,
+                "Plates %.1f m apart, %d particles across, %.0f Pa s, 1000 kg/m^3, no gravity; made periodic "
+                "along the flow.",
+                c.gap, PLATE_LAYERS, viscosity);
+    channel_couette(run, &c, viscosity);
+    channel_poiseuille(run, &c, viscosity);
+}
+
+/* ---- [honey] ----------------------------------------------------------------------------------------------------- */
+
+/* A column 0.2 m wide and high collapses in a slab; returns its front after a second. */
+static double honey_front(sph_run *run, isph_material_desc liquid, const char *name, double *top_speed, int *broken) {
+    enum { ROW = 6 };
+    const double side = 0.2, dx = run->quick ? 0.02 : 0.0125;
+    isph_fluid_desc desc = isph_fluid_desc_default();
+    sph_scene s;
+    double front;
+    desc.spacing = (float)dx;
+    s = sph_tank(&desc, 4.0, 1.0, ROW * dx, 1.0);
+    (void)sph_fill(&s, sph_material(&s, liquid), sph_v3(0, 0, 0), sph_v3(side, side, ROW * dx));
+    sph_advance(run, &s, name, 1.0, 1.0 / 60.0, NULL, NULL);
+    front = front_position(&s, ROW);
+    *top_speed = s.top_speed;
+    *broken = s.broken;
+    sph_end(&s);
+    return front;
+}
+
+static void case_honey(sph_run *run) {
+    double honey_speed, water_speed, honey, water, huppert;
+    int honey_broken, water_broken;
+    isph_material_desc desc = isph_material_desc_honey();
+    honey = honey_front(run, desc, "honey", &honey_speed, &honey_broken);
+    water = honey_front(run, isph_material_desc_default(), "water", &water_speed, &water_broken);
+    huppert = 1.411 * pow(SPH_G * pow(0.04, 3.0) * (double)desc.density / (3.0 * (double)desc.viscosity), 0.2);
+    report_text(run->report, "A column of 0.2 m x 0.2 m collapses for 1 s at dt = 1/60 s.");
+    report_at_most(run->report, "honey: particles not finite", honey_broken, 0, "", "stable");
+    report_at_most(run->report, "honey: top speed", honey_speed, sqrt(2.0 * SPH_G * 0.2), "m/s",
+                   "free fall of its height");
+    report_at_most(run->report, "honey: way of the front / that of water", (honey - 0.2) / (water - 0.2), 0.5, "",
+                   "visibly slow");
+    report_value(run->report, "honey: front after 1 s", honey, "m");
+    report_value(run->report, "front of a thin viscous layer (Huppert 1982)", huppert, "m");
+    report_value(run->report, "water: front after 1 s", water, "m");
+}
+
+/* ---- [two liquids] ----------------------------------------------------------------------------------------------- */
+
+typedef struct layers {
+    double from; /* s: pressures count from here */
+    double highest_pressure;
+} layers;
+
+static void layers_sample(sph_scene *s, void *user) {
+    layers *sums = (layers *)user;
+    isph_view v = isph_particles(s->fluid);
+    if (s->seconds < sums->from) return;
+    for (int i = 0; i < v.count; i++) sums->highest_pressure = fmax(sums->highest_pressure, (double)v.pressure[i]);
+}
+
+/* Share of the particles of material number `which` on its own side of the interface, and their mean density and
+   height. */
+typedef struct layer_state {
+    double sorted, density, height;
+} layer_state;
+
+static layer_state layer_measure(const sph_scene *s, int which, double interface, int below) {
+    isph_view v = isph_particles(s->fluid);
+    layer_state m = {0.0, 0.0, 0.0};
+    int count = 0, inside = 0;
+    for (int i = 0; i < v.count; i++) {
+        double y = (double)sph_x(&v, i)[1];
+        if (v.material[i] != which) continue;
+        count++;
+        m.sorted += below ? y < interface + s->dx : y > interface - s->dx;
+        m.height += y;
+        if (y > 2.0 * interface - 2.5 * s->dx) continue; /* the free surface has no full density */
+        m.density += (double)v.density[i];
+        inside++;
+    }
+    m.sorted /= count;
+    m.height /= count;
+    m.density /= inside;
+    return m;
+}
+
+/* The heavy liquid lies on the light one at first; they change places. */
+static void layers_run(sph_run *run, const char *name, isph_material_desc light, isph_material_desc heavy) {
+    const char *source = "hydrostatics";
+    const double depth = 0.3, seconds = 6.0;
+    isph_fluid_desc desc = isph_fluid_desc_default();
+    layers sums = {seconds - 1.0, 0.0};
+    layer_state above, below;
+    isph_material lower, upper;
+    sph_scene s;
+    double floor_pressure;
+    if (!run->quick) desc.spacing = 0.03f;
+    s = sph_tank(&desc, 0.6, 2.0, 0.3, 0.0);
+    lower = sph_material(&s, light), upper = sph_material(&s, heavy);
+    (void)sph_fill(&s, lower, sph_v3(0, 0, 0), sph_v3(0.6, depth, 0.3));
+    (void)sph_fill(&s, upper, sph_v3(0, depth, 0), sph_v3(0.6, 2.0 * depth, 0.3));
+    sph_advance(run, &s, name, seconds, 1.0 / 60.0, layers_sample, &sums);
+    above = layer_measure(&s, 0, depth, 0), below = layer_measure(&s, 1, depth, 1);
+    floor_pressure = SPH_G * depth * ((double)light.density + (double)heavy.density);
+    report_at_least(run->report, "heavy particles below the interface", 100 * below.sorted, 95.0, "%", source);
+    report_at_least(run->report, "light particles above the interface", 100 * above.sorted, 95.0, "%", source);
+    sph_at_most(run, name, "density of the heavy liquid, difference", 100 * fabs(below.density - 1.0), 2.0, "%",
+                source);
+    sph_at_most(run, name, "density of the light liquid, difference", 100 * fabs(above.density - 1.0), 2.0, "%",
+                source);
+    sph_at_most(run, name, "highest pressure in the last second / that on the floor",
+                sums.highest_pressure / floor_pressure, 1.15, "", source);
+    sph_at_most(run, name, "particles not finite", s.broken, 0, "", "stable");
+    sph_value(run, name, "mean height of the heavy liquid at the end", below.height, "m");
+    sph_value(run, name, "mean height of the light liquid at the end", above.height, "m");
+    sph_value(run, name, "top speed", s.top_speed, "m/s");
+    sph_end(&s);
+}
+
+static void case_two(sph_run *run) {
+    isph_material_desc light = isph_material_desc_default(), heavy = isph_material_desc_default();
+    light.density = 500.0f;
+    report_text(run->report, "The heavy liquid lies on the light one at first, 0.3 m each; state after 6 s.");
+    layers_run(run, "500 and 1000 kg/m^3", light, heavy);
+    layers_run(run, "oil and water", isph_material_desc_oil(), heavy);
+}
+
+int main(int argc, char **argv) {
+    static const sph_case cases[] = {
+        {"front", "Dam-break front", case_front},
+        {"wave", "Standing wave", case_wave},
+        {"plates", "Viscosity: flow between plates", case_plates},
+        {"honey", "Honey", case_honey},
+        {"two", "Two liquids", case_two},
+    };
+    return sph_main(argc, argv, "Fluid: in motion", cases, (int)(sizeof cases / sizeof cases[0]));
+}
