@@ -152,9 +152,19 @@ TEST check_edges(const ipbd_asset *a) {
 
 /* ---- built-in ---------------------------------------------------------------------------------------------------- */
 
+/* Holes in the coarse body's walls would show in the Euler characteristic. */
+static bool topology_is_kept(const mesh_job *job) {
+    const tet_surface *s = &job->surface;
+    tet_topology input = tet_surface_topology(&tool, s->triangles[0].v, s->triangle_count, s->point_count);
+    tet_topology own =
+        tet_surface_topology(&tool, job->asset.triangles, job->asset.triangle_count, job->mesh.point_count);
+    return tet_same_topology(input, own);
+}
+
 TEST builtin_makes(const shape_entry *shape) {
     mesh_job job = mesh_of(shape, TET_METHOD_BUILTIN);
     ASSERTm(tool.message, tet_guard(&tool, mesh_work, &job));
+    ASSERT(topology_is_kept(&job));
     CHECK_CALL(check_asset(&job, 0.02, 500));
     CHECK_CALL(check_edges(&job.opened));
     ASSERT(job.quality.angle_min >= 5.0);
@@ -162,6 +172,40 @@ TEST builtin_makes(const shape_entry *shape) {
     printf("%-9s %6d triangles: %5d tetrahedra, volume %+.4f %%, angles %.1f to %.1f, embedding %.1e\n", shape->name,
            job.surface.triangle_count, job.mesh.cell_count, 100.0 * (job.quality.volume / job.health.volume - 1.0),
            job.quality.angle_min, job.quality.angle_max, embedding_error(&job));
+    PASS();
+}
+
+static void crate(tet_tool *t, tet_surface *s) { shape_box(t, s, tet_v(-1, -1, -1), tet_v(1, 0.5, 1.3), false); }
+
+/* The corners and edges of a box are there in the coarse body: the corners are points of it. */
+TEST sharp_corners_are_kept(void) {
+    static const shape_entry shape = {"crate", crate};
+    mesh_job job = mesh_of(&shape, TET_METHOD_BUILTIN);
+    int i, k;
+    ASSERTm(tool.message, tet_guard(&tool, mesh_work, &job));
+    for (i = 0; i < job.surface.point_count; ++i) {
+        double nearest = HUGE_VAL;
+        for (k = 0; k < job.mesh.point_count; ++k) {
+            nearest = fmin(nearest, tet_distance(job.mesh.points[k], job.surface.points[i]));
+        }
+        ASSERT_IN_RANGE(0.0, nearest, 0.02);
+    }
+    ASSERT(job.quality.angle_min >= 10.0);
+    PASS();
+}
+
+TEST topology_tells_shapes_apart(void) {
+    static const int two_parts[] = {0, 1, 2, 0, 2, 3, 0, 3, 1, 1, 3, 2, 4, 5, 6, 4, 6, 7, 4, 7, 5, 5, 7, 6};
+    tet_topology one = tet_surface_topology(&tool, two_parts, 4, 8), two = tet_surface_topology(&tool, two_parts, 8, 8);
+    mesh_job torus = mesh_of(&shape_all[1], TET_METHOD_BUILTIN);
+    ASSERT_EQ_FMT(2, one.euler, "%d");
+    ASSERT_EQ_FMT(1, one.parts, "%d");
+    ASSERT_EQ_FMT(4, two.euler, "%d");
+    ASSERT_EQ_FMT(2, two.parts, "%d");
+    ASSERTm(tool.message, tet_guard(&tool, mesh_work, &torus));
+    ASSERT_EQ_FMT(
+        0, tet_surface_topology(&tool, torus.asset.triangles, torus.asset.triangle_count, torus.mesh.point_count).euler,
+        "%d");
     PASS();
 }
 
@@ -312,6 +356,8 @@ TEST same_bytes_every_time(void) {
 SUITE(builtin) {
     int i;
     for (i = 0; i < SHAPE_COUNT; ++i) RUN_TEST1(builtin_makes, &shape_all[i]);
+    RUN_TEST(sharp_corners_are_kept);
+    RUN_TEST(topology_tells_shapes_apart);
     RUN_TEST(builtin_obeys_size_and_maximum);
     RUN_TEST(builtin_refuses_what_it_cannot);
     RUN_TEST(the_angle_bound_holds_for_any_surface);

@@ -6,7 +6,8 @@
        tet_geometry.h  search, winding numbers      tet_check.h    repair and refusal
        tet_lattice.h   built-in tetrahedralizer     tet_tetgen.h   TetGen as a program
        tet_quality.h   angles and ratios            tet_embed.h    the surface in the tetrahedra
-       tet_build.h     method, size, volume         tet_asset.h    colours, masses, bytes
+       tet_build.h     method, size, volume         tet_snap.h     sharp edges, topology
+       tet_asset.h     colours, masses, bytes
        tet_export.h    C arrays, OBJ, --info        asset_format.h the format and its loader */
 #if !defined(_WIN32)
 #define _XOPEN_SOURCE 700 /* mkdtemp, fork, access */
@@ -290,10 +291,11 @@ int main(int argc, char **argv) {
         return 2;
     }
     if (job.help) return fputs(tet_help_text, stdout), 0;
-    if (job.version)
-        return printf("isphpbd-tet %d.%d.%d, assets of version %u\n", ISPHPBD_VERSION / 10000,
-                      ISPHPBD_VERSION / 100 % 100, ISPHPBD_VERSION % 100, IPBD_ASSET_VERSION),
-               0;
+    if (job.version) {
+        printf("isphpbd-tet %d.%d.%d, assets of version %u\n", ISPHPBD_VERSION / 10000, ISPHPBD_VERSION / 100 % 100,
+               ISPHPBD_VERSION % 100, IPBD_ASSET_VERSION);
+        return 0;
+    }
     tool.quiet = job.quiet;
     tool.verbose_report = true;
     good = tet_guard(&tool, tet_work, &job);

@@ -5,6 +5,7 @@
 
 #include "tet_asset.h"
 #include "tet_lattice.h"
+#include "tet_snap.h"
 #include "tet_tetgen.h"
 
 typedef enum tet_method { TET_METHOD_AUTO, TET_METHOD_BUILTIN, TET_METHOD_TETGEN } tet_method;
@@ -68,36 +69,79 @@ static inline void tet_fit_volume(tet_tool *tool, tet_mesh *m, double volume, do
 
 /* ---- [size] ------------------------------------------------------------------------------------------------------ */
 
-enum { TET_AUTO_CELLS = 2500 }; /* what the first guess aims at: a body a game can afford */
+enum {
+    TET_AUTO_CELLS = 2500,    /* what the first guess aims at: a body a game can afford */
+    TET_AUTO_TOPOLOGY = 40000 /* up to here the size is refined for the sake of walls without holes */
+};
+#define TET_GOOD_ANGLE 12.0 /* degrees: what moving points onto sharp edges must leave; the lattice itself gives 10.8 */
 
 static inline double tet_volume_error(const tet_mesh *m, double volume) {
-    return fabs(tet_mesh_volume(m) / volume - 1.0);
+    return m->cell_count ? fabs(tet_mesh_volume(m) / volume - 1.0) : 1.0;
 }
 
-static inline void tet_lattice_fitted(tet_tool *tool, const tet_surface *s, const tet_bvh *bvh, double volume,
-                                      double size, double min_angle, tet_mesh *m) {
+/* One try at one size. */
+typedef struct tet_trial {
+    double size, raw_error, error; /* of the volume, before and after the last touch */
+    bool same_topology;
+} tet_trial;
+
+static inline tet_trial tet_try_size(tet_tool *tool, const tet_surface *s, const tet_bvh *bvh, double volume,
+                                     double size, double min_angle, tet_mesh *m) {
+    tet_trial trial;
+    tet_topology own, input = tet_surface_topology(tool, s->triangles[0].v, s->triangle_count, s->point_count);
+    int count, *faces;
     tet_stuff(tool, s, bvh, size, m);
-    if (m->cell_count) tet_fit_volume(tool, m, volume, size, min_angle);
+    trial.size = size;
+    trial.raw_error = tet_volume_error(m, volume);
+    if (m->cell_count) {
+        tet_snap(tool, s, m, size, fmax(TET_GOOD_ANGLE, min_angle));
+        tet_fit_volume(tool, m, volume, size, min_angle);
+    }
+    trial.error = tet_volume_error(m, volume);
+    faces = tet_boundary(tool, m, &count);
+    own = tet_surface_topology(tool, faces, count, m->point_count);
+    trial.same_topology = tet_same_topology(own, input);
+    tet_free(tool, faces);
+    return trial;
 }
 
 /* Without a wish: from a moderate count on ever finer, until walls and limbs are resolved, which shows in the volume
-   (5 % before the fit, 1 % after it), or the maximum is reached. */
-static inline double tet_choose_size(tet_tool *tool, const tet_surface *s, const tet_bvh *bvh, double volume,
-                                     const tet_build_options *o, double min_angle, tet_mesh *m) {
+   (5 % before the fit, 1 % after it) and in the topology (no holes in walls); 12 tetrahedra fill a cube. */
+static inline tet_trial tet_choose_size(tet_tool *tool, const tet_surface *s, const tet_bvh *bvh, double volume,
+                                        const tet_build_options *o, double min_angle, tet_mesh *m) {
     double size = cbrt(12.0 * volume / (TET_AUTO_CELLS < o->max_cells ? TET_AUTO_CELLS : o->max_cells));
     bool too_many = false;
+    tet_trial trial;
     for (;;) {
-        double raw;
-        tet_stuff(tool, s, bvh, size, m);
-        raw = m->cell_count ? tet_volume_error(m, volume) : 1.0;
+        trial = tet_try_size(tool, s, bvh, volume, size, min_angle, m);
         if (m->cell_count > o->max_cells) {
             too_many = true;
             size *= 1.1;
             continue;
         }
-        if (m->cell_count) tet_fit_volume(tool, m, volume, size, min_angle);
-        if (too_many || (raw <= 0.05 && tet_volume_error(m, volume) <= 0.01)) return size;
+        if (trial.raw_error <= 0.05 && trial.error <= 0.01) {
+            if (trial.same_topology || m->cell_count > TET_AUTO_TOPOLOGY / 2) return trial;
+        }
         size *= 0.8;
+        if (too_many || 12.0 * volume / (size * size * size) > o->max_cells) break;
+    }
+    if (trial.error > 0.02) {
+        tet_fail(tool, "parts are too thin for %d tetrahedra: raise --max, give a --size, or use --shell",
+                 o->max_cells);
+    }
+    return trial;
+}
+
+static inline void tet_report_trial(const tet_tool *tool, const tet_trial *trial) {
+    if (trial->error > 0.02) {
+        tet_report(tool, "warning: the volume differs by %.1f %%: parts are thinner than the elements (size %g)",
+                   100.0 * trial->error, trial->size);
+    }
+    if (!trial->same_topology) {
+        tet_report(tool,
+                   "warning: the body has holes or bridges the input has not: elements (size %g) are larger than its "
+                   "walls or gaps",
+                   trial->size);
     }
 }
 
@@ -105,14 +149,11 @@ static inline void tet_build_lattice(tet_tool *tool, const tet_surface *s, doubl
                                      tet_mesh *m) {
     tet_box *boxes = tet_triangle_boxes(tool, s);
     tet_bvh bvh = tet_bvh_build(tool, boxes, s->triangle_count);
-    double size = o->size, min_angle = o->min_angle < 0.0 ? 5.0 : o->min_angle;
-    if (size > 0.0) tet_lattice_fitted(tool, s, &bvh, volume, size, min_angle, m);
-    else size = tet_choose_size(tool, s, &bvh, volume, o, min_angle, m);
-    if (!m->cell_count) tet_fail(tool, "element size %g is too large: nothing of the body is left", size);
-    if (tet_volume_error(m, volume) > 0.02) {
-        tet_report(tool, "warning: the volume differs by %.1f %%: parts are thinner than the elements (size %g)",
-                   100.0 * tet_volume_error(m, volume), size);
-    }
+    double min_angle = o->min_angle < 0.0 ? 5.0 : o->min_angle;
+    tet_trial trial = o->size > 0.0 ? tet_try_size(tool, s, &bvh, volume, o->size, min_angle, m)
+                                    : tet_choose_size(tool, s, &bvh, volume, o, min_angle, m);
+    if (!m->cell_count) tet_fail(tool, "element size %g is too large: nothing of the body is left", trial.size);
+    tet_report_trial(tool, &trial);
     tet_bvh_free(tool, &bvh);
     tet_free(tool, boxes);
 }

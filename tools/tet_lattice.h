@@ -27,10 +27,11 @@ typedef struct tet_lattice {
     double size;    /* edge of the cubes */
     int nx, ny, nz; /* cubes along each axis; corners are (nx + 1)(ny + 1)(nz + 1), then nx ny nz centres */
     int corner_count, point_count;
-    signed char *sign; /* of every lattice point: 1 inside, -1 outside, 0 moved onto the surface */
-    int *vertex;       /* of the output for every lattice point, -1: none yet */
-    tet_map cuts;      /* lattice edge -> vertex of the output; -1: vanished */
-    tet_map moved;     /* warped lattice point -> index into warp_target */
+    signed char *sign;       /* of every lattice point: 1 inside, -1 outside, 0 moved onto the surface */
+    unsigned char *cut_near; /* of every lattice point: 1 if one of its edges is cut */
+    int *vertex;             /* of the output for every lattice point, -1: none yet */
+    tet_map cuts;            /* lattice edge -> vertex of the output; -1: vanished */
+    tet_map moved;           /* warped lattice point -> index into warp_target */
     tet_vec *warp_target;
     int warp_count, warp_capacity;
     tet_mesh *out;
@@ -73,13 +74,24 @@ static inline int tet_lattice_neighbour(const tet_lattice *l, const int c2[3], i
                              c2[2] + (direction & 4 ? 1 : -1));
 }
 
+#define TET_LATTICE_MOST 3e7 /* cubes: a third of a gigabyte */
+
+/* How many cubes a lattice of this size has, about. */
+static inline double tet_lattice_cubes(const tet_surface *s, double size) {
+    tet_box box = tet_box_of(s->points, s->point_count);
+    tet_vec extent = tet_sub(box.hi, box.lo);
+    return (extent.x / size + 4.0) * (extent.y / size + 4.0) * (extent.z / size + 4.0);
+}
+
 /* A lattice around the surface, centred on it, with a layer of outside points all round. */
 static inline void tet_lattice_begin(tet_lattice *l, double size) {
     tet_box box = tet_box_of(l->surface->points, l->surface->point_count);
     tet_vec extent = tet_sub(box.hi, box.lo), middle = tet_mix(box.lo, box.hi, 0.5);
-    double cubes = (extent.x / size + 4.0) * (extent.y / size + 4.0) * (extent.z / size + 4.0);
-    if (cubes > 3e7)
-        tet_fail(l->tool, "element size %g is too small: %.0f lattice cells (at most 30 million)", size, cubes);
+    double cubes = tet_lattice_cubes(l->surface, size);
+    if (cubes > TET_LATTICE_MOST) {
+        tet_fail(l->tool, "element size %g is too small: %.0f lattice cells (at most %.0f)", size, cubes,
+                 TET_LATTICE_MOST);
+    }
     l->size = size;
     l->nx = (int)ceil(extent.x / size) + 2;
     l->ny = (int)ceil(extent.y / size) + 2;
@@ -88,12 +100,14 @@ static inline void tet_lattice_begin(tet_lattice *l, double size) {
     l->corner_count = (l->nx + 1) * (l->ny + 1) * (l->nz + 1);
     l->point_count = l->corner_count + l->nx * l->ny * l->nz;
     l->sign = (signed char *)tet_alloc(l->tool, (size_t)l->point_count, 1);
+    l->cut_near = (unsigned char *)tet_alloc(l->tool, (size_t)l->point_count, 1);
     l->vertex = (int *)tet_alloc(l->tool, (size_t)l->point_count, sizeof *l->vertex);
     memset(l->vertex, 0xff, (size_t)l->point_count * sizeof *l->vertex);
 }
 
 static inline void tet_lattice_end(tet_lattice *l) {
     tet_free(l->tool, l->sign);
+    tet_free(l->tool, l->cut_near);
     tet_free(l->tool, l->vertex);
     tet_free(l->tool, l->warp_target);
     tet_map_free(l->tool, &l->cuts);
@@ -135,6 +149,7 @@ static inline void tet_lattice_cut_point(tet_lattice *l, int inside, int outside
     tet_vec from = tet_lattice_home(l, inside), to = tet_lattice_home(l, outside);
     double t = tet_segment_hit(l->surface, l->bvh, from, to);
     bool fresh;
+    l->cut_near[inside] = l->cut_near[outside] = 1;
     tet_map_put(l->tool, &l->cuts, tet_edge_key(inside, outside), tet_mesh_point(l->tool, l->out, tet_mix(from, to, t)),
                 &fresh);
 }
@@ -188,6 +203,7 @@ static inline void tet_lattice_warp(tet_lattice *l) {
     int i, c[3];
     for (i = 0; i < l->point_count; ++i) {
         int cut;
+        if (!l->cut_near[i]) continue;
         tet_lattice_coordinates(l, i, c);
         cut = tet_lattice_violation(l, i, c);
         if (cut >= 0) tet_lattice_move(l, i, c, cut);
