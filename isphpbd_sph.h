@@ -1627,43 +1627,33 @@ static bool isphx_finite_double(double v) { return v - v == 0.0 && isphpbdx_fini
 
 typedef struct isphx_cg_result { int iterations[2]; float residual[2]; bool breakdown; } isphx_cg_result;
 
-/* r = b on entry (b is given in r), x the start, used where warm[k]; a start that is worse than 0 is dropped. On return x
-   is the solution. norm[k] = |b_k|. */
-static void isphx_cg_start(isphx_system *s, const bool warm[2], double norm[2], double rr[2], double rz[2]) {
-    const int floats = 2 * isphx_padded(s->sell->rows);
-    double sums[4];
-    int i, k;
-    memcpy(s->d, s->x, (size_t)floats * sizeof(float));
-    memcpy(s->x, s->r, (size_t)floats * sizeof(float)); /* b, in case the start has to go */
-    for (k = 0; k < 2; ++k) {
-        if (warm[k]) continue;
-        for (i = k; i < floats; i += 2) s->d[i] = 0.0f;
-    }
-    memset(s->q, 0, (size_t)floats * sizeof(float));
+/* |r|^2 and r.D^-1 r of both right sides: an update by nothing. */
+static void isphx_cg_measure(isphx_system *s, double sums[4]) {
     s->alpha[0] = s->alpha[1] = 0.0f;
-    isphx_run_blocks(s, isphx_cg_update_task, ISPHX_BLOCK, s->sell->rows); /* alpha 0: only measures |b| */
-    isphx_sum_partials(s, 0, 4, sums);
-    norm[0] = sqrt(sums[0]), norm[1] = sqrt(sums[1]);
-    isphx_cg_apply(s);
-    for (i = 0; i < floats; ++i) {
-        const float b = s->x[i];
-        s->x[i] = s->d[i];
-        s->r[i] = b - s->q[i];
-        s->q[i] = b;
-    }
-    memset(s->d, 0, (size_t)floats * sizeof(float));
-    {
-        float *b = s->q; /* alpha is 0, so q may hold b during the measurement */
-        isphx_run_blocks(s, isphx_cg_update_task, ISPHX_BLOCK, s->sell->rows);
-        isphx_sum_partials(s, 0, 4, sums);
-        for (k = 0; k < 2; ++k) {
-            if (sums[k] <= norm[k] * norm[k]) continue; /* a NaN start fails this test and is dropped too */
-            for (i = k; i < floats; i += 2) s->x[i] = 0.0f, s->r[i] = b[i];
-        }
-    }
     isphx_run_blocks(s, isphx_cg_update_task, ISPHX_BLOCK, s->sell->rows);
     isphx_sum_partials(s, 0, 4, sums);
-    rr[0] = sums[0], rr[1] = sums[1], rz[0] = sums[2], rz[1] = sums[3];
+}
+
+/* b is given in r and the start in x, used where warm[k]; a start that is worse than 0 is dropped. Leaves r = b - A x and
+   no direction; norm[k] = |b_k|, sums as measured. */
+static void isphx_cg_start(isphx_system *s, const bool warm[2], double norm[2], double sums[4]) {
+    const int floats = 2 * isphx_padded(s->sell->rows);
+    int i, k;
+    for (i = 0; i < floats; ++i) {
+        if (!warm[i % 2]) s->x[i] = 0.0f;
+        s->d[i] = s->x[i], s->q[i] = 0.0f;
+    }
+    isphx_cg_measure(s, sums);
+    norm[0] = sqrt(sums[0]), norm[1] = sqrt(sums[1]);
+    isphx_cg_apply(s);
+    for (i = 0; i < floats; ++i) s->r[i] -= s->q[i];
+    isphx_cg_measure(s, sums);
+    for (k = 0; k < 2; ++k) {
+        if (sums[k] <= norm[k] * norm[k]) continue;
+        for (i = k; i < floats; i += 2) s->x[i] = 0.0f, s->r[i] += s->q[i];
+    }
+    memset(s->d, 0, (size_t)floats * sizeof(float));
+    isphx_cg_measure(s, sums);
 }
 
 /* Preconditioned conjugate gradients on both right sides at once; each stops by its own residual. history (may be NULL)
@@ -1674,7 +1664,8 @@ static isphx_cg_result isphx_cg(isphx_system *s, const bool warm[2], float toler
     bool open[2];
     int k, iteration, limit = isphpbdx_maxi(cap[0], cap[1]);
     result.breakdown = false;
-    isphx_cg_start(s, warm, norm, rr, rz);
+    isphx_cg_start(s, warm, norm, sums);
+    rr[0] = sums[0], rr[1] = sums[1], rz[0] = sums[2], rz[1] = sums[3];
     isphx_coarse_apply(s, rz);
     s->beta[0] = s->beta[1] = 0.0f;
     for (k = 0; k < 2; ++k) {
@@ -2239,6 +2230,7 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 #define ISPHX_FREE_SURFACE_WIDTH 0.04f
 #define ISPHX_AIR 1.75f                 /* p = 0 lies half a spacing above the surface particles, not at the missing
                                            neighbours: 2 for a still lattice, a little less is livelier in splashes */
+#define ISPHX_SECOND_SHARE 0.35f        /* at a support of 2 spacings, fading to 0 at 2.4 */
 #define ISPHX_COVERED 0.06f             /* deficit up to which a density below rest is believed */
 #define ISPHX_OPEN 0.12f                /* deficit above which it is a surface, where suction is not allowed */
 #define ISPHX_SQUEEZED 1.3f             /* density that no flow reaches: something was put on top of something else */
@@ -2246,7 +2238,7 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 #define ISPHX_PRESSURE_CAP 0.15f        /* bound of the ordering pressure, in rho dx^2 / dt^2 */
 #define ISPHX_RELAXATION 0.117f         /* time to repair a density error, in sqrt(dx / g) */
 #define ISPHX_SMOOTHING 0.37f           /* velocity smoothing per sqrt(dx / g) */
-#define ISPHX_SHIFT 0.2f                /* tendency to an even arrangement inside */
+#define ISPHX_SHIFT 0.3f                /* tendency to an even arrangement inside */
 #define ISPHX_PROJECTION_REACH 0.5f     /* spacings that the density projection may move a particle per substep */
 #define ISPHX_IMPLICIT_VISCOSITY 0.1f   /* nu dt / dx^2 above which viscosity is solved for */
 
@@ -2273,6 +2265,7 @@ typedef struct isphx_tables { /* kernel constants and half-space shares over the
     float weight_scale;       /* w = weight_scale t^3 */
     float full_weight;        /* K */
     float value_self;         /* V W(0) */
+    float second_share;       /* of the second moment in the density */
     int neighbours;           /* on the lattice */
     isphx_wall_row wall[ISPHX_TABLE + 2];
     float coupling[ISPHX_COARSE_SIZES][4]; /* of full coarse cells by size and by what they share: face 1, edge 2, corner 3 */
@@ -2465,6 +2458,7 @@ static void isphx_tables_make(isphx_tables *t, float support) {
     t->weight_scale = (float)scales.weight;
     t->full_weight = (float)sum.weight;
     t->neighbours = sum.neighbours;
+    t->second_share = ISPHX_SECOND_SHARE * isphpbdx_clamp((2.4f - support) / 0.4f, 0.0f, 1.0f);
     isphx_half_space(&scales, 0.5, half);
     scale[0] = sum.wall_value / half[0], scale[1] = sum.wall_weight / half[1], scale[2] = sum.wall_gradient / half[2];
     scale[3] = 1.0, scale[4] = sum.wall_grip / half[4];
@@ -3692,6 +3686,17 @@ static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_ch
     isphpbdx_f4_store(work->scaled + half, f->now.several ? sum[8] : sum[1]);
 }
 
+/* Density over rest density. A lattice that is squeezed one way and stretched another at constant volume reads too dense by
+   the kernel sum and too thin by the second moment tr(B)/3 of w, so a little of the latter keeps a falling column from
+   swelling. Near walls the plain sum is exact enough, and wide supports need no help. The difference is bounded because
+   coincident particles do not count in B. */
+static float isphx_row_density(const isph_fluid *f, int i, const isphx_chunk_work *work, int lane) {
+    const float density = f->tables.value_self + work->sums[0][lane] + f->moment[4 * i + 3];
+    const float second = (work->sums[5][lane] + work->sums[6][lane] + work->sums[7][lane]) / (6.0f * f->dx * f->dx);
+    if (f->entry_count[i] > 0) return density;
+    return density + f->tables.second_share * isphpbdx_clamp(second - density, -0.3f, 0.3f);
+}
+
 /* What a particle knows about itself once its sums are there (equations of docs/how-it-works.md; design from seed 000
    eqs 10-13): density, S, deficit split into wall and air, diagonal. */
 static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work, int lane) {
@@ -3709,7 +3714,7 @@ static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work,
         shape[k] = 1.0f;
         if (f->entry_count[i] > 0) shape[k] = isphpbdx_clamp(isphpbdx_max(fluid_moment, 1.0f - isphpbdx_min(moment[k], 0.7f)), 0.4f, 1.0f);
     }
-    spread[3] = f->density[i] = f->tables.value_self + work->sums[0][lane] + moment[3];
+    spread[3] = f->density[i] = isphx_row_density(f, i, work, lane);
     shape[3] = deficit;
     f->air[i] = ISPHX_AIR * full * isphpbdx_max(deficit, 0.0f) * open;
     diagonal = work->scaled[lane] / f->scale[i] + f->air[i];
@@ -4040,11 +4045,37 @@ static void isphx_chunk_grips(const isph_fluid *f, int chunk, const int *columns
     for (e = 0; e < f->sell.length[chunk] * ISPHX_LANES; ++e) sum[e % ISPHX_LANES] += value[e] * isphx_grip_of(f, columns[e]);
 }
 
-/* Diagonal and right sides of components `component` and, in the second of the pair, component + 1 (if there is one). */
+/* What the walls pull component k of a particle to, weighted by their grip: only the sliding part is pulled, so the goal
+   keeps the particle's own normal part. */
+static float isphx_wall_pull(const isph_fluid *f, int i, int k) {
+    const isphpbd_vec3 own = isphx_vec(f->star + 4 * i);
+    float sum = 0.0f;
+    int e;
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+        sum += f->entry[e].grip * isphx_axis(isphpbdx_add(own, isphx_slip(f->entry + e, own)), k);
+    }
+    return sum;
+}
+
+/* Diagonal, right sides and start of two components from now.component on; the fourth is nothing. */
+static void isphx_viscosity_row(isph_fluid *f, int i, float neighbours) {
+    const float grip = isphx_grip_of(f, i);
+    const float inertia = f->material_table[f->material[i]].density * f->dx * f->dx / f->now.seconds;
+    int k;
+    f->diagonal[i] = neighbours / grip + inertia / (grip * grip) + isphx_wall_grip(f, i);
+    f->inverse[i] = 1.0f / f->diagonal[i];
+    for (k = 0; k < 2; ++k) {
+        const int component = f->now.component + k;
+        const float u = component < 3 ? f->star[4 * i + component] : 0.0f;
+        const float wall = component < 3 ? isphx_wall_pull(f, i, component) : 0.0f;
+        f->pair[1][2 * i + k] = inertia / grip * u + grip * wall;
+        f->pair[3][2 * i + k] = grip * u; /* start; moved to its place by the caller */
+    }
+}
+
 static void isphx_viscosity_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
-    const int component = f->now.component;
-    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane, k, e;
+    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane;
     float sum[ISPHX_LANES];
     isphx_block_chunks(f->count, block, &chunk, &end);
     for (; chunk < end; ++chunk) {
@@ -4052,23 +4083,7 @@ static void isphx_viscosity_task(void *ctx, int block) {
         isphx_chunk_grips(f, chunk, columns, sum);
         for (lane = 0; lane < ISPHX_LANES; ++lane) {
             const int i = chunk * ISPHX_LANES + lane;
-            float grip, inertia;
-            if (i >= f->count) continue;
-            grip = isphx_grip_of(f, i);
-            inertia = f->material_table[f->material[i]].density * f->dx * f->dx / f->now.seconds;
-            f->diagonal[i] = sum[lane] / grip + inertia / (grip * grip) + isphx_wall_grip(f, i);
-            f->inverse[i] = 1.0f / f->diagonal[i];
-            for (k = 0; k < 2; ++k) {
-                float b = 0.0f, u = component + k < 3 ? f->star[4 * i + component + k] : 0.0f;
-                for (e = f->entry_first[i]; component + k < 3 && e < f->entry_first[i] + f->entry_count[i]; ++e) {
-                    const isphx_entry *entry = f->entry + e;
-                    /* only the sliding part is pulled: the goal keeps the particle's own normal part */
-                    const isphpbd_vec3 own = isphx_vec(f->star + 4 * i);
-                    b += entry->grip * isphx_axis(isphpbdx_add(own, isphx_slip(entry, own)), component + k);
-                }
-                f->pair[1][2 * i + k] = inertia / grip * u + grip * b;
-                f->pair[3][2 * i + k] = grip * u; /* start; moved to its place by the caller */
-            }
+            if (i < f->count) isphx_viscosity_row(f, i, sum[lane]);
         }
     }
 }
@@ -4094,7 +4109,7 @@ static void isphx_system_make(isph_fluid *f, isphx_system *s, float *x) {
     s->partial = f->partial;
 }
 
-/* The pressure solution of the last step waits in `shape`, which is rebuilt with the rows only: so it is saved in `next`. */
+/* The pressure diagonal waits in `next`, which is idle until the move; so does the solution. */
 static void isphx_viscosity(isph_fluid *f) {
     const int cap[2] = {200, 200};
     const bool warm[2] = {true, true};
@@ -5084,7 +5099,33 @@ static bool isphx_values_match(const isph_fluid *f, const isphx_header *h, isphx
     return true;
 }
 
-static bool isphx_snapshot_checksum(const unsigned char *in, size_t size, isph_fluid *scratch_owner, const isphx_header *h);
+/* The checksum over the words in stream order, without applying them. */
+static bool isphx_snapshot_checksum(const isph_fluid *f, const unsigned char *in, const isphx_header *h) {
+    isphx_stream s = {NULL, NULL, 0, UINT64_C(0x6973706831)};
+    isphx_header header;
+    uint64_t stored = 0, sum;
+    uint32_t word = 0;
+    uint8_t byte = 0;
+    int i, k;
+    s.in = in;
+    isphx_stream_header(&s, &header);
+    for (i = 0; i < 6; ++i) isphx_stream_u32(&s, &word);
+    isphx_stream_byte(&s, &byte);
+    for (i = 0; i < 2 + 4 * h->material_count; ++i) isphx_stream_u32(&s, &word);
+    for (i = 0; i < f->desc.boundary_capacity; ++i) {
+        isphx_boundary b;
+        memset(&b, 0, sizeof b);
+        isphx_stream_boundary(&s, &b);
+    }
+    for (i = 0; i < h->slots_used + h->free_count; ++i) isphx_stream_u32(&s, &word);
+    for (i = 0; i < h->count; ++i) {
+        for (k = 0; k < 11; ++k) isphx_stream_u32(&s, &word);
+        isphx_stream_byte(&s, &byte);
+    }
+    sum = s.checksum;
+    isphx_stream_u64(&s, &stored);
+    return stored == sum;
+}
 
 /* Everything about the image is right, from its header to its last number. */
 static bool isphx_snapshot_ok(isph_fluid *f, const unsigned char *in, size_t size, isphx_header *h) {
@@ -5111,36 +5152,7 @@ static bool isphx_snapshot_ok(isph_fluid *f, const unsigned char *in, size_t siz
     }
     if (!isphx_boundaries_match(f, &s, size)) return false;
     rest = 4 * ((size_t)h->slots_used + (size_t)h->free_count) + ISPHX_PARTICLE_BYTES * (size_t)h->count + 8;
-    return size - s.used == rest && isphx_slots_match(f, h, s) && isphx_values_match(f, h, s) && isphx_snapshot_checksum(in, size, f, h);
-}
-
-/* The checksum over the words in stream order, without applying them: particles are read into a spare place. */
-static bool isphx_snapshot_checksum(const unsigned char *in, size_t size, isph_fluid *f, const isphx_header *h) {
-    isphx_stream s = {NULL, NULL, 0, UINT64_C(0x6973706831)};
-    isphx_header header;
-    uint64_t stored = 0, sum;
-    uint32_t word = 0;
-    uint8_t byte = 0;
-    int i, k;
-    (void)size;
-    s.in = in;
-    isphx_stream_header(&s, &header);
-    for (i = 0; i < 6; ++i) isphx_stream_u32(&s, &word);
-    isphx_stream_byte(&s, &byte);
-    for (i = 0; i < 2 + 4 * h->material_count; ++i) isphx_stream_u32(&s, &word);
-    for (i = 0; i < f->desc.boundary_capacity; ++i) {
-        isphx_boundary b;
-        memset(&b, 0, sizeof b);
-        isphx_stream_boundary(&s, &b);
-    }
-    for (i = 0; i < h->slots_used + h->free_count; ++i) isphx_stream_u32(&s, &word);
-    for (i = 0; i < h->count; ++i) {
-        for (k = 0; k < 11; ++k) isphx_stream_u32(&s, &word);
-        isphx_stream_byte(&s, &byte);
-    }
-    sum = s.checksum;
-    isphx_stream_u64(&s, &stored);
-    return stored == sum;
+    return size - s.used == rest && isphx_slots_match(f, h, s) && isphx_values_match(f, h, s) && isphx_snapshot_checksum(f, in, h);
 }
 
 ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes, size_t size) {
@@ -5192,6 +5204,7 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_FREE_SURFACE_WIDTH
 #undef ISPHX_AIR
 #undef ISPHX_COVERED
+#undef ISPHX_SECOND_SHARE
 #undef ISPHX_OPEN
 #undef ISPHX_SQUEEZED
 #undef ISPHX_CRUSHED
