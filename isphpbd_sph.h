@@ -846,6 +846,7 @@ typedef struct isphx_cells {
     int table_capacity, capacity, count;
     bool crowded;              /* some cell holds more than crowd_limit points: those cells take no part in searches */
     int crowd_limit;
+    int fullest;               /* points in the fullest cell */
     int *start;                /* table_capacity + 1: first sorted point of every cell */
     int *cell;                 /* capacity: cell of every sorted point */
     int *order;                /* capacity: sorted position -> index before the sort */
@@ -930,11 +931,30 @@ static int isphx_cell_of(const isphx_cells *cells, const float p[3]) {
     return (c[2] * cells->dim[1] + c[1]) * cells->dim[0] + c[0];
 }
 
-static void isphx_cells_bounds(const float *xyz, size_t stride, int count, float lo[3], float hi[3]) {
-    int i, k;
-    for (k = 0; k < 3; ++k) lo[k] = hi[k] = count > 0 ? xyz[k] : 0.0f;
-    for (i = 1; i < count; ++i) {
-        const float *p = isphx_at(xyz, stride, i);
+#define ISPHX_POINTS 4096 /* points per task */
+
+typedef struct isphx_cells_job { /* points being sorted */
+    isphx_cells *cells;
+    const float *xyz;
+    size_t stride;
+    int count;
+    int *cell; /* of every point, in the order given */
+} isphx_cells_job;
+
+static void isphx_job_range(const isphx_cells_job *job, int task, int *begin, int *end) {
+    *begin = task * ISPHX_POINTS;
+    *end = isphpbdx_mini(*begin + ISPHX_POINTS, job->count);
+}
+
+/* Bounds of the points of a task: lowest and highest x, y, z, left in cells->x until the points themselves go there. */
+static void isphx_cells_bounds_task(void *ctx, int task) {
+    const isphx_cells_job *job = (const isphx_cells_job *)ctx;
+    float *lo = job->cells->x + 6 * task, *hi = lo + 3;
+    int i, end, k;
+    isphx_job_range(job, task, &i, &end);
+    for (k = 0; k < 3; ++k) lo[k] = hi[k] = isphx_at(job->xyz, job->stride, i)[k];
+    for (; i < end; ++i) {
+        const float *p = isphx_at(job->xyz, job->stride, i);
         for (k = 0; k < 3; ++k) {
             lo[k] = p[k] < lo[k] ? p[k] : lo[k];
             hi[k] = p[k] > hi[k] ? p[k] : hi[k];
@@ -942,33 +962,63 @@ static void isphx_cells_bounds(const float *xyz, size_t stride, int count, float
     }
 }
 
-/* Stable counting sort. `scratch` holds count ints. */
-static void isphx_cells_build(isphx_cells *cells, float radius, const float *xyz, size_t stride, int count, int *scratch) {
-    float lo[3], hi[3];
-    int i, total, sum = 0;
-    isphx_cells_bounds(xyz, stride, count, lo, hi);
-    isphx_cells_frame(cells, radius, lo, hi);
-    cells->count = count;
-    total = cells->dim[0] * cells->dim[1] * cells->dim[2];
-    memset(cells->start, 0, ((size_t)total + 1) * sizeof(int));
-    for (i = 0; i < count; ++i) {
-        scratch[i] = isphx_cell_of(cells, isphx_at(xyz, stride, i));
-        cells->start[scratch[i]]++;
-    }
-    for (i = 0; i <= total; ++i) {
-        const int here = cells->start[i];
-        cells->start[i] = sum;
-        sum += here;
-    }
-    for (i = 0; i < count; ++i) {
-        const float *p = isphx_at(xyz, stride, i);
-        const int slot = cells->start[scratch[i]]++;
-        cells->order[slot] = i;
-        cells->cell[slot] = scratch[i];
+static void isphx_cells_locate_task(void *ctx, int task) {
+    const isphx_cells_job *job = (const isphx_cells_job *)ctx;
+    int i, end;
+    isphx_job_range(job, task, &i, &end);
+    for (; i < end; ++i) job->cell[i] = isphx_cell_of(job->cells, isphx_at(job->xyz, job->stride, i));
+}
+
+/* Copies the points to their places. */
+static void isphx_cells_place_task(void *ctx, int task) {
+    const isphx_cells_job *job = (const isphx_cells_job *)ctx;
+    isphx_cells *cells = job->cells;
+    int slot, end;
+    isphx_job_range(job, task, &slot, &end);
+    for (; slot < end; ++slot) {
+        const float *p = isphx_at(job->xyz, job->stride, cells->order[slot]);
+        cells->cell[slot] = job->cell[cells->order[slot]];
         cells->x[slot] = p[0], cells->y[slot] = p[1], cells->z[slot] = p[2];
     }
-    for (i = total; i > 0; --i) cells->start[i] = cells->start[i - 1];
-    cells->start[0] = 0;
+}
+
+/* The serial core of the stable counting sort: start and order from the cells of the points. */
+static void isphx_cells_count(isphx_cells *cells, const int *cell, int count) {
+    const int total = cells->dim[0] * cells->dim[1] * cells->dim[2];
+    int i, sum = 0;
+    memset(cells->start, 0, ((size_t)total + 1) * sizeof(int));
+    cells->fullest = 0;
+    for (i = 0; i < count; ++i) cells->start[cell[i]]++;
+    for (i = 0; i < total; ++i) {
+        cells->fullest = isphpbdx_maxi(cells->fullest, cells->start[i]);
+        sum += cells->start[i];
+        cells->start[i] = sum;
+    }
+    cells->start[total] = sum;
+    for (i = count - 1; i >= 0; --i) cells->order[--cells->start[cell[i]]] = i; /* backwards: ends become starts */
+}
+
+/* Indexes count points. `scratch` holds count ints. */
+static void isphx_cells_build(isphx_cells *cells, const isphpbd_parallel *parallel, float radius, const float *xyz, size_t stride,
+                              int count, int *scratch) {
+    const int tasks = (count + ISPHX_POINTS - 1) / ISPHX_POINTS;
+    float lo[3] = {0.0f, 0.0f, 0.0f}, hi[3] = {0.0f, 0.0f, 0.0f};
+    isphx_cells_job job;
+    int i, k;
+    job.cells = cells, job.xyz = xyz, job.stride = stride, job.count = count, job.cell = scratch;
+    isphpbdx_run(parallel, isphx_cells_bounds_task, &job, tasks);
+    for (i = 0; i < tasks; ++i) {
+        const float *part = cells->x + 6 * i;
+        for (k = 0; k < 3; ++k) {
+            lo[k] = i == 0 || part[k] < lo[k] ? part[k] : lo[k];
+            hi[k] = i == 0 || part[3 + k] > hi[k] ? part[3 + k] : hi[k];
+        }
+    }
+    isphx_cells_frame(cells, radius, lo, hi);
+    cells->count = count;
+    isphpbdx_run(parallel, isphx_cells_locate_task, &job, tasks);
+    isphx_cells_count(cells, scratch, count);
+    isphpbdx_run(parallel, isphx_cells_place_task, &job, tasks);
     for (i = count; i < count + 8; ++i) cells->x[i] = cells->y[i] = cells->z[i] = 0.0f; /* vector loads may look past the end */
 }
 
@@ -1158,7 +1208,7 @@ ISPHPBD_API isphpbd_result isph_grid_build(isph_grid *grid, const float *xyz, si
     if (!grid || count < 0 || (count > 0 && !xyz) || stride_bytes < 3 * sizeof(float)) return ISPHPBD_BAD_ARGUMENT;
     if (count > grid->desc.capacity) return ISPHPBD_CAPACITY;
     if (!isphx_points_ok(xyz, stride_bytes, count, grid->desc.radius)) return ISPHPBD_BAD_ARGUMENT;
-    isphx_cells_build(&grid->cells, grid->desc.radius, xyz, stride_bytes, count, grid->scratch);
+    isphx_cells_build(&grid->cells, &grid->desc.parallel, grid->desc.radius, xyz, stride_bytes, count, grid->scratch);
     for (i = 0; i < count; ++i) grid->position[grid->cells.order[i]] = i;
     return ISPHPBD_OK;
 }
@@ -1252,20 +1302,6 @@ static int isphx_column(const isphx_sell *sell, int chunk, int e) {
     const unsigned char *index = isphx_chunk_index(sell, chunk);
     if (isphx_chunk_is_wide(sell, chunk)) return isphx_chunk_base(sell, chunk) + (int)((const uint32_t *)(const void *)index)[e];
     return sell->base[chunk] + (int)((const uint16_t *)(const void *)index)[e];
-}
-
-/* Stores the columns of a chunk, given as columns[8 j + row]. */
-static void isphx_chunk_set_columns(isphx_sell *sell, int chunk, const int *columns, int entries) {
-    unsigned char *index = isphx_chunk_index(sell, chunk);
-    int low = entries > 0 ? columns[0] : 0, high = low, e;
-    for (e = 1; e < entries; ++e) low = isphpbdx_mini(low, columns[e]), high = isphpbdx_maxi(high, columns[e]);
-    if (high - low < ISPHX_NARROW_ROWS) {
-        sell->base[chunk] = low;
-        for (e = 0; e < entries; ++e) ((uint16_t *)(void *)index)[e] = (uint16_t)(columns[e] - low);
-    } else {
-        sell->base[chunk] = ~low;
-        for (e = 0; e < entries; ++e) ((uint32_t *)(void *)index)[e] = (uint32_t)(columns[e] - low);
-    }
 }
 
 /* ---- pairs: two right sides share one pass over the matrix, which is what the memory has to deliver ---- */
@@ -2290,7 +2326,7 @@ typedef struct isphx_boundary {
     isphx_pose pose, end;    /* at the start and the end of the substep */
     float lo[3], hi[3];      /* local bounds */
     int triangle_first, triangle_count, node_first, node_count;
-    uint64_t mesh_hash;
+    uint64_t shape_hash; /* of all that does not change while it lives */
     double linear[3], angular[3]; /* impulse since last taken */
 } isphx_boundary;
 
@@ -2885,10 +2921,13 @@ ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_ve
             if (k == 0 && !isphx_points_ok(moved, sizeof moved, 1, fluid->dx)) return ISPHPBD_BAD_ARGUMENT;
             if (k == 1) memcpy(p, moved, sizeof moved);
         }
-    }
-    for (i = 0; i < fluid->desc.boundary_capacity; ++i) {
-        isphx_pose *pose = &fluid->boundary[i].pose;
-        pose->position = isphpbdx_add(pose->position, offset);
+        for (i = 0; i < fluid->desc.boundary_capacity; ++i) {
+            isphx_pose *pose = &fluid->boundary[i].pose;
+            const isphpbd_vec3 moved = isphpbdx_add(pose->position, offset);
+            if (!fluid->boundary[i].alive) continue;
+            if (k == 0 && !(isphpbdx_length(moved) < 1e7f)) return ISPHPBD_BAD_ARGUMENT;
+            if (k == 1) pose->position = moved;
+        }
     }
     return ISPHPBD_OK;
 }
@@ -3295,8 +3334,6 @@ static isphpbd_result isphx_mesh_build(isph_fluid *f, isphx_boundary *b, const i
     b->node_count = f->node_count - b->node_first;
     isphx_mesh_mark_rims(f, b);
     f->triangle_count += b->triangle_count;
-    b->mesh_hash = isphpbdx_hash_words(UINT64_C(0x6d657368), f->triangle + b->triangle_first,
-                                       (size_t)b->triangle_count * sizeof(isphx_triangle) / 4);
     return ISPHPBD_OK;
 }
 
@@ -3358,11 +3395,19 @@ static void isphx_boundary_bounds(const isph_fluid *f, isphx_boundary *b) {
     memcpy(b->hi, f->node[b->node_first].hi, sizeof b->hi);
 }
 
+static uint64_t isphx_shape_hash(const isph_fluid *f, const isphx_boundary *b) {
+    const isph_boundary_desc *d = &b->desc;
+    const float numbers[7] = {d->half_extents.x, d->half_extents.y, d->half_extents.z, d->radius, d->half_height, d->friction, d->viscous_grip};
+    uint64_t hash = isphpbdx_hash_word(UINT64_C(0x73686170), (uint32_t)d->shape);
+    hash = isphpbdx_hash_word(hash, (d->container ? 1u : 0u) | (d->mesh_solid ? 2u : 0u));
+    hash = isphpbdx_hash_words(hash, numbers, 7);
+    return isphpbdx_hash_words(hash, f->triangle + b->triangle_first, (size_t)b->triangle_count * sizeof(isphx_triangle) / 4);
+}
+
 ISPHPBD_API isph_boundary isph_boundary_create(isph_fluid *fluid, const isph_boundary_desc *desc, isphpbd_result *why) {
     isph_boundary handle = {0};
-    isphx_boundary *b;
+    isphx_boundary made; /* takes its place only when all went well */
     isphpbd_result result = ISPHPBD_OK;
-    uint32_t generation;
     int slot = 0;
     isphx_why(why, ISPHPBD_BAD_ARGUMENT);
     if (!fluid) return handle;
@@ -3373,21 +3418,21 @@ ISPHPBD_API isph_boundary isph_boundary_create(isph_fluid *fluid, const isph_bou
     while (slot < fluid->desc.boundary_capacity && fluid->boundary[slot].alive) ++slot;
     isphx_why(why, ISPHPBD_CAPACITY);
     if (slot == fluid->desc.boundary_capacity) return handle;
-    b = fluid->boundary + slot;
-    generation = (b->generation % 0xffffu) + 1u;
-    memset(b, 0, sizeof *b);
-    b->generation = generation;
-    b->desc = *desc;
-    memset(&b->desc.mesh, 0, sizeof b->desc.mesh);
-    b->pose.position = desc->position, b->pose.rotation = desc->rotation;
-    b->end = b->pose;
-    if (desc->shape == ISPH_SHAPE_MESH) result = isphx_mesh_build(fluid, b, &desc->mesh);
+    memset(&made, 0, sizeof made);
+    made.generation = (fluid->boundary[slot].generation % 0xffffu) + 1u;
+    made.desc = *desc;
+    memset(&made.desc.mesh, 0, sizeof made.desc.mesh);
+    made.pose.position = desc->position, made.pose.rotation = desc->rotation;
+    made.end = made.pose;
+    if (desc->shape == ISPH_SHAPE_MESH) result = isphx_mesh_build(fluid, &made, &desc->mesh);
     isphx_why(why, result);
     if (result != ISPHPBD_OK) return handle;
-    isphx_boundary_bounds(fluid, b);
-    b->alive = true;
+    isphx_boundary_bounds(fluid, &made);
+    made.shape_hash = isphx_shape_hash(fluid, &made);
+    made.alive = true;
+    fluid->boundary[slot] = made;
     fluid->boundary_count++;
-    handle.id = (generation << 16) | ((uint32_t)slot + 1u);
+    handle.id = (made.generation << 16) | ((uint32_t)slot + 1u);
     return handle;
 }
 
@@ -3587,20 +3632,35 @@ static void isphx_walls_task(void *ctx, int block) {
 typedef struct isphx_chunk_work {
     int list[ISPHX_LANES][ISPHX_LIST + 4];
     int found[ISPHX_LANES];
-    int columns[ISPHX_LIST * ISPHX_LANES];
+    int low, high;              /* all columns lie between these */
     float sums[8][ISPHX_LANES]; /* density, weight, S x y z, B x y z */
     float scaled[ISPHX_LANES];  /* sum w s_b, with several materials */
 } isphx_chunk_work;
+
+/* Neighbours of a row in the given runs, without the row itself, which parts the run that holds it. */
+static int isphx_row_search(const isphx_cells *cells, int row, const isphx_run *runs, int run_count, int *list) {
+    const float p[3] = {cells->x[row], cells->y[row], cells->z[row]};
+    int r, n = 0;
+    for (r = 0; r < run_count; ++r) {
+        isphx_run run = runs[r];
+        if (row >= run.begin && row < run.end) {
+            run.end = row;
+            n = isphx_run_search(cells, run, p, list, n, ISPHX_LIST);
+            run.begin = row + 1, run.end = runs[r].end;
+        }
+        n = isphx_run_search(cells, run, p, list, n, ISPHX_LIST);
+    }
+    return n;
+}
 
 /* Lists the neighbours of the eight rows of a chunk; particles in the same cell share the runs. */
 static void isphx_chunk_search(const isph_fluid *f, int chunk, isphx_chunk_work *work) {
     const isphx_cells *cells = &f->cells;
     isphx_run runs[ISPHX_MAX_RUNS];
-    int lane, cell = -1, run_count = 0, r, k;
+    int lane, cell = -1, run_count = 0, r;
+    work->low = chunk * ISPHX_LANES, work->high = work->low + ISPHX_LANES - 1;
     for (lane = 0; lane < ISPHX_LANES; ++lane) {
         const int row = chunk * ISPHX_LANES + lane;
-        int *list = work->list[lane], n = 0;
-        float p[3];
         work->found[lane] = 0;
         if (row >= f->count) continue;
         if (cells->crowded && isphx_cell_points(cells, cells->cell[row]) > cells->crowd_limit) continue;
@@ -3609,27 +3669,43 @@ static void isphx_chunk_search(const isph_fluid *f, int chunk, isphx_chunk_work 
             cell = cells->cell[row];
             isphx_cell_unpack(cells, cell, c);
             run_count = isphx_cells_runs(cells, c, runs);
+            for (r = 0; r < run_count; ++r) {
+                work->low = isphpbdx_mini(work->low, runs[r].begin);
+                work->high = isphpbdx_maxi(work->high, runs[r].end - 1);
+            }
         }
-        p[0] = cells->x[row], p[1] = cells->y[row], p[2] = cells->z[row];
-        for (r = 0; r < run_count; ++r) n = isphx_run_search(cells, runs[r], p, list, n, ISPHX_LIST);
-        for (k = 0; k < n && list[k] != row; ++k) {}
-        for (; k + 1 < n; ++k) list[k] = list[k + 1];
-        work->found[lane] = isphpbdx_maxi(n - 1, 0);
+        work->found[lane] = isphx_row_search(cells, row, runs, run_count, work->list[lane]);
     }
 }
 
-/* Interleaves the lists, padded with the row itself; returns the common length, at most `room` entries per row. */
-static int isphx_chunk_interleave(const isph_fluid *f, int chunk, isphx_chunk_work *work, int room) {
+/* Fills the lists up to a common length, at most `room`, with the row itself, and returns that length. */
+static int isphx_chunk_pad(const isph_fluid *f, int chunk, isphx_chunk_work *work, int room) {
     int length = 0, lane, j;
     for (lane = 0; lane < ISPHX_LANES; ++lane) length = isphpbdx_maxi(length, work->found[lane]);
     length = isphpbdx_mini(length, room);
     for (lane = 0; lane < ISPHX_LANES; ++lane) {
         const int row = isphpbdx_mini(chunk * ISPHX_LANES + lane, f->count - 1);
-        const int n = work->found[lane] = isphpbdx_mini(work->found[lane], length);
-        for (j = 0; j < n; ++j) work->columns[j * ISPHX_LANES + lane] = work->list[lane][j];
-        for (; j < length; ++j) work->columns[j * ISPHX_LANES + lane] = row;
+        work->found[lane] = isphpbdx_mini(work->found[lane], length);
+        for (j = work->found[lane]; j < length; ++j) work->list[lane][j] = row;
     }
     return length;
+}
+
+/* Stores the columns of a chunk interleaved, as distances from the lowest. */
+static void isphx_chunk_set_columns(isphx_sell *sell, int chunk, const isphx_chunk_work *work, int length) {
+    uint16_t *narrow = (uint16_t *)(void *)isphx_chunk_index(sell, chunk);
+    uint32_t *wide = (uint32_t *)(void *)isphx_chunk_index(sell, chunk);
+    const int low = work->low;
+    int j, lane;
+    sell->base[chunk] = work->high - low < ISPHX_NARROW_ROWS ? low : ~low;
+    for (lane = 0; lane < ISPHX_LANES; ++lane) {
+        const int *list = work->list[lane];
+        if (isphx_chunk_is_wide(sell, chunk)) {
+            for (j = 0; j < length; ++j) wide[j * ISPHX_LANES + lane] = (uint32_t)(list[j] - low);
+        } else {
+            for (j = 0; j < length; ++j) narrow[j * ISPHX_LANES + lane] = (uint16_t)(list[j] - low);
+        }
+    }
 }
 
 /* Four groups of four floats, gathered and transposed: out[k] holds component k of the four. */
@@ -3658,19 +3734,20 @@ static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_ch
     const isphpbdx_f4 one = isphpbdx_f4_all(1.0f), zero = isphpbdx_f4_all(0.0f), four = isphpbdx_f4_all(4.0f), five = isphpbdx_f4_all(5.0f);
     const isphpbdx_f4 inverse_reach = isphpbdx_f4_all(1.0f / f->reach), far = isphpbdx_f4_all(4.0f * f->reach * f->reach);
     const isphpbdx_f4 value_scale = isphpbdx_f4_all(f->tables.value_scale), weight_scale = isphpbdx_f4_all(f->tables.weight_scale);
-    const isphpbdx_f4 found = isphpbdx_f4_set((float)work->found[half], (float)work->found[half + 1], (float)work->found[half + 2], (float)work->found[half + 3]);
-    isphpbdx_f4 a[4], b[4], sum[9];
+    const int *const list[4] = {work->list[half], work->list[half + 1], work->list[half + 2], work->list[half + 3]};
+    isphpbdx_f4 a[4], b[4], sum[9], beyond = isphpbdx_f4_set((float)-work->found[half], (float)-work->found[half + 1],
+                                                             (float)-work->found[half + 2], (float)-work->found[half + 3]);
     int j, k;
     for (k = 0; k < 9; ++k) sum[k] = zero;
     isphx_gather(f->position, own, a);
     for (j = 0; j < length; ++j) {
-        const int *index = work->columns + j * ISPHX_LANES + half;
-        const isphpbdx_f4 pad = isphpbdx_f4_min(isphpbdx_f4_max(isphpbdx_f4_sub(isphpbdx_f4_all((float)(j + 1)), found), zero), one);
+        const int index[4] = {list[0][j], list[1][j], list[2][j], list[3][j]};
         isphpbdx_f4 dx, dy, dz, r2, t, t3, w, wx, wy, wz;
+        beyond = isphpbdx_f4_add(beyond, one); /* 1, 2 ... from the first pad on, else <= 0 */
         isphx_gather(f->position, index, b);
         dx = isphpbdx_f4_sub(a[0], b[0]), dy = isphpbdx_f4_sub(a[1], b[1]), dz = isphpbdx_f4_sub(a[2], b[2]);
         r2 = isphx_madd4(isphx_madd4(isphpbdx_f4_mul(dx, dx), dy, dy), dz, dz);
-        r2 = isphpbdx_f4_max(r2, isphpbdx_f4_mul(pad, far));
+        r2 = isphpbdx_f4_max(r2, isphpbdx_f4_mul(beyond, far));
         t = isphpbdx_f4_max(isphpbdx_f4_sub(one, isphpbdx_f4_mul(isphpbdx_f4_sqrt(r2), inverse_reach)), zero);
         t3 = isphpbdx_f4_mul(isphpbdx_f4_mul(t, t), t);
         w = isphpbdx_f4_mul(weight_scale, t3);
@@ -3748,13 +3825,13 @@ static void isphx_rows_task(void *ctx, int block) {
         int length, wanted = 0;
         isphx_chunk_search(f, chunk, &work);
         for (lane = 0; lane < ISPHX_LANES; ++lane) wanted = isphpbdx_maxi(wanted, work.found[lane]), entries += work.found[lane];
-        length = isphx_chunk_interleave(f, chunk, &work, ((block + 1) * room - used) / ISPHX_LANES);
+        length = isphx_chunk_pad(f, chunk, &work, ((block + 1) * room - used) / ISPHX_LANES);
         if (length < wanted || wanted >= ISPHX_LIST - 1) f->block_flags[block] |= ISPH_STEP_CROWDED;
         f->sell.offset[chunk] = used;
         f->sell.length[chunk] = length;
         isphx_chunk_weigh(f, chunk, 0, &work, length, f->sell.value + used);
         isphx_chunk_weigh(f, chunk, 4, &work, length, f->sell.value + used);
-        isphx_chunk_set_columns(&f->sell, chunk, work.columns, length * ISPHX_LANES);
+        isphx_chunk_set_columns(&f->sell, chunk, &work, length);
         for (lane = 0; lane < ISPHX_LANES; ++lane) {
             const int i = chunk * ISPHX_LANES + lane;
             if (i < f->count) isphx_row_finish(f, i, &work, lane);
@@ -3765,41 +3842,62 @@ static void isphx_rows_task(void *ctx, int block) {
 }
 
 /* ---- sorting ---- */
-static void isphx_permute(isph_fluid *f, void *array, size_t size) {
-    unsigned char *bytes = (unsigned char *)array;
+/* Particle data that moves with the sort but has no second array to go to; it waits in the scratch. */
+typedef struct isphx_baggage { uint32_t id, user; float pressure; uint32_t material; } isphx_baggage;
+
+static void isphx_sort_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
+    isphx_baggage *baggage = (isphx_baggage *)(void *)f->scratch;
     int i;
-    memcpy(f->scratch, bytes, (size_t)f->count * size);
-    for (i = 0; i < f->count; ++i) memcpy(bytes + (size_t)i * size, f->scratch + (size_t)f->cells.order[i] * size, size);
+    for (i = block * ISPHX_BLOCK; i < end; ++i) {
+        const int from = f->cells.order[i];
+        memcpy(f->next + 4 * i, f->position + 4 * from, 4 * sizeof(float));
+        memcpy(f->star + 4 * i, f->velocity + 4 * from, 4 * sizeof(float));
+        memcpy(f->pair[1] + 2 * i, f->pair[0] + 2 * from, 2 * sizeof(float));
+        baggage[i].id = f->id[from], baggage[i].user = f->user[from];
+        baggage[i].pressure = f->pressure[from], baggage[i].material = f->material[from];
+    }
 }
 
-static void isphx_sort(isph_fluid *f) {
+static void isphx_unpack_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
+    const isphx_baggage *baggage = (const isphx_baggage *)(const void *)f->scratch;
     int i;
-    isphx_cells_build(&f->cells, f->reach, f->position, 4 * sizeof(float), f->count, f->entry_first);
-    isphx_permute(f, f->position, 4 * sizeof(float));
-    isphx_permute(f, f->velocity, 4 * sizeof(float));
-    isphx_permute(f, f->pair[0], 2 * sizeof(float));
-    isphx_permute(f, f->id, sizeof(uint32_t));
-    isphx_permute(f, f->user, sizeof(uint32_t));
-    isphx_permute(f, f->material, sizeof(uint8_t));
-    isphx_permute(f, f->pressure, sizeof(float));
-    for (i = 0; i < f->count; ++i) {
+    for (i = block * ISPHX_BLOCK; i < end; ++i) {
+        f->id[i] = baggage[i].id, f->user[i] = baggage[i].user;
+        f->pressure[i] = baggage[i].pressure, f->material[i] = (uint8_t)baggage[i].material;
         f->slot_index[isphx_slot(f, f->id[i])] = i;
         f->scale[i] = f->material_table[f->material[i]].scale;
     }
+}
+
+static void isphx_swap(float **a, float **b) {
+    float *swap = *a;
+    *a = *b, *b = swap;
+}
+
+static void isphx_sort(isph_fluid *f) {
+    isphx_cells_build(&f->cells, &f->desc.parallel, f->reach, f->position, 4 * sizeof(float), f->count, f->entry_first);
+    isphpbdx_run(&f->desc.parallel, isphx_sort_task, f, isphx_blocks(f->count));
+    isphpbdx_run(&f->desc.parallel, isphx_unpack_task, f, isphx_blocks(f->count));
+    isphx_swap(&f->position, &f->next);
+    isphx_swap(&f->velocity, &f->star);
+    isphx_swap(&f->pair[0], &f->pair[1]);
 }
 
 /* Finds the rows; where crowding makes the matrix overflow, ever fewer particles per cell take part (the rest are spread by
    isphx_relief) until it fits. */
 static void isphx_rows(isph_fluid *f) {
     static const int limits[3] = {32, 16, 10};
-    const int cells = f->cells.dim[0] * f->cells.dim[1] * f->cells.dim[2], blocks = isphx_blocks(f->count);
-    int attempt, fullest = 0, b, i;
+    const int blocks = isphx_blocks(f->count);
+    int attempt, b;
     double entries = 0.0;
-    for (i = 0; i < cells; ++i) fullest = isphpbdx_maxi(fullest, isphx_cell_points(&f->cells, i));
     for (attempt = 0; attempt < 3; ++attempt) {
         uint32_t overflow = 0;
         f->cells.crowd_limit = limits[attempt];
-        f->cells.crowded = fullest > f->cells.crowd_limit;
+        f->cells.crowded = f->cells.fullest > f->cells.crowd_limit;
         for (b = 0; b < blocks; ++b) f->block_flags[b] &= ~(uint32_t)ISPH_STEP_CROWDED;
         isphpbdx_run(&f->desc.parallel, isphx_rows_task, f, blocks);
         for (b = 0; b < blocks; ++b) overflow |= f->block_flags[b] & ISPH_STEP_CROWDED;
@@ -4219,7 +4317,7 @@ static isphx_cg_result isphx_solve_bicgstab(isph_fluid *f, isphx_system *system)
         isph_solve_info info;
         memset(f->next, 0, 4 * (size_t)n * sizeof(float));
         memset(s.y, 0, (size_t)n * sizeof(float));
-        for (i = 0; i < f->count; ++i) s.x[i] = f->pair[0][2 * i + k], s.r[i] = f->pair[1][2 * i + k];
+        for (i = 0; i < f->count; ++i) s.x[i] = k == 0 ? f->pair[0][2 * i] : 0.0f, s.r[i] = f->pair[1][2 * i + k];
         info = isphx_bicgstab_solve(&s, f->desc.tolerance, f->desc.max_iterations, NULL);
         for (i = 0; i < f->count; ++i) f->pair[0][2 * i + k] = s.x[i];
         result.iterations[k] = info.iterations, result.residual[k] = info.residual;
@@ -4763,7 +4861,6 @@ static void isphx_check_finish(isph_fluid *f) {
 
 static void isphx_substep_run(isph_fluid *f, float seconds) {
     uint64_t t0;
-    float *swap;
     isphx_now(f, seconds);
     if (f->count == 0) { /* the walls go on all the same */
         isphx_list_active(f);
@@ -4781,7 +4878,7 @@ static void isphx_substep_run(isph_fluid *f, float seconds) {
         f->coupler.finish(f->coupler.user, f->position, f->next, f->velocity, f->count, seconds);
         isphx_check_finish(f);
     }
-    swap = f->position, f->position = f->next, f->next = swap;
+    isphx_swap(&f->position, &f->next);
     isphx_boundaries_advance(f, true);
     isphx_measure(f);
     f->stats.total_substeps++;
@@ -4953,7 +5050,7 @@ static void isphx_stream_header(isphx_stream *s, isphx_header *h) {
     isphx_stream_int(s, &h->free_count);
 }
 
-/* A boundary of the snapshot; its mesh is only named by its hash, which has to be there already. */
+/* A boundary of the snapshot; its shape is only named by a hash: the same one has to be there already. */
 static void isphx_stream_boundary(isphx_stream *s, isphx_boundary *b) {
     uint8_t alive = b->alive ? 1u : 0u;
     isphx_stream_byte(s, &alive);
@@ -4964,7 +5061,7 @@ static void isphx_stream_boundary(isphx_stream *s, isphx_boundary *b) {
     isphx_stream_floats(s, &b->pose.rotation.x, 4);
     isphx_stream_floats(s, &b->desc.linear_velocity.x, 3);
     isphx_stream_floats(s, &b->desc.angular_velocity.x, 3);
-    isphx_stream_u64(s, &b->mesh_hash);
+    isphx_stream_u64(s, &b->shape_hash);
     isphx_stream_doubles(s, b->linear, 3);
     isphx_stream_doubles(s, b->angular, 3);
 }
@@ -5049,7 +5146,7 @@ static bool isphx_boundaries_match(const isph_fluid *f, isphx_stream *s, size_t 
         isphx_stream_boundary(s, &b);
         if (b.alive != f->boundary[i].alive) return false;
         if (!b.alive) continue;
-        if (b.generation != f->boundary[i].generation || b.mesh_hash != f->boundary[i].mesh_hash) return false;
+        if (b.generation != f->boundary[i].generation || b.shape_hash != f->boundary[i].shape_hash) return false;
         if (!isphx_motion_ok(b.pose.position, b.pose.rotation, b.desc.linear_velocity, b.desc.angular_velocity)) return false;
     }
     return true;
