@@ -353,6 +353,7 @@ static int play_demo(play_options *o) {
     double start = play_wall();
     int code;
     o->name = "double_dam_break";
+    o->scene.scale = 0.85f;
     o->recorder.sheet = "build/demo.png";
     o->recorder.apng = "build/demo.apng";
     recorder_mkdir("build");

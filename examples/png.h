@@ -34,7 +34,8 @@ int image_text_width(int scale, const char *text);
 bool image_sheet(image *sheet, const image *pictures, const char *const *captions, int count, int columns,
                  const char *title);
 
-bool png_write(const char *path, const image *im);
+/* tolerance: how far a channel may be off, of 255; 0 is exact, 2 halves the file and cannot be seen. */
+bool png_write(const char *path, const image *im, int tolerance);
 
 /* An animation, one frame at a time; frames after the first store only the rectangle that changed. */
 typedef struct apng {
@@ -42,11 +43,12 @@ typedef struct apng {
     image last; /* what a viewer shows before the next frame */
     int frames, sequence;
     int delay_num, delay_den; /* seconds per frame as a fraction */
+    int tolerance;            /* as for png_write */
     long control_offset;      /* of the acTL chunk, patched when the number of frames is known */
     bool failed;
 } apng;
 
-bool apng_begin(apng *a, const char *path, int width, int height, int delay_num, int delay_den);
+bool apng_begin(apng *a, const char *path, int width, int height, int delay_num, int delay_den, int tolerance);
 bool apng_frame(apng *a, const image *im); /* of the size given at the beginning */
 bool apng_end(apng *a);                    /* writes the frame count and closes; false if anything failed on the way */
 
@@ -475,53 +477,61 @@ static int png_paeth(int a, int b, int c) {
     return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
 }
 
-/* One row through one of the five filters; returns the sum of magnitudes that serves as the guess of its cost. */
-static long png_filter(int type, const unsigned char *row, const unsigned char *above, int count, unsigned char *out) {
+/* One row through one of the five filters. Residuals are rounded to multiples of 2 tolerance + 1, so that `seen`, what
+   a viewer will see, differs from the row by at most the tolerance. Returns the sum of magnitudes: the guess of its
+   cost. */
+static long png_filter(int type, const unsigned char *row, const unsigned char *above, int count, int tolerance,
+                       unsigned char *out, unsigned char *seen) {
     long cost = 0;
-    int i;
+    int i, step = 2 * tolerance + 1;
     for (i = 0; i < count; ++i) {
-        int a = i >= 3 ? row[i - 3] : 0, b = above ? above[i] : 0, c = above && i >= 3 ? above[i - 3] : 0;
+        int a = i >= 3 ? seen[i - 3] : 0, b = above ? above[i] : 0, c = above && i >= 3 ? above[i - 3] : 0;
         int guess = type == 0 ? 0 : type == 1 ? a : type == 2 ? b : type == 3 ? (a + b) / 2 : png_paeth(a, b, c);
-        int residual = (row[i] - guess) & 255;
-        out[i] = (unsigned char)residual;
-        cost += residual < 128 ? residual : 256 - residual;
+        int off = row[i] - guess, times = (off >= 0 ? off + tolerance : off - tolerance) / step;
+        if (guess + times * step < 0) ++times;
+        if (guess + times * step > 255) --times;
+        seen[i] = (unsigned char)(guess + times * step);
+        out[i] = (unsigned char)(times * step & 255);
+        cost += abs(times);
     }
     return cost;
 }
 
 /* Filters and compresses the rectangle of the image. */
-static void png_compress(png_bytes *out, const image *im, int x, int y, int width, int height) {
+static void png_compress(png_bytes *out, const image *im, int x, int y, int width, int height, int tolerance) {
     size_t stride = 3 * (size_t)width, total = (stride + 1) * (size_t)height;
-    unsigned char *rows = (unsigned char *)malloc(total + stride);
+    unsigned char *rows = (unsigned char *)malloc(total + 4 * stride), *seen, *above, *trial, *trial_seen, *swap;
     int row, type;
     if (!rows) {
         out->failed = true;
         return;
     }
+    seen = rows + total, above = seen + stride, trial = above + stride, trial_seen = trial + stride;
     for (row = 0; row < height; ++row) {
-        const unsigned char *pixels = image_pixel(im, x, y + row);
-        const unsigned char *above = row ? image_pixel(im, x, y + row - 1) : NULL;
-        unsigned char *best = rows + (stride + 1) * (size_t)row, *trial = rows + total;
-        long least = png_filter(0, pixels, above, (int)stride, best + 1);
+        const unsigned char *pixels = image_pixel(im, x, y + row), *up = row ? above : NULL;
+        unsigned char *best = rows + (stride + 1) * (size_t)row;
+        long least = png_filter(0, pixels, up, (int)stride, tolerance, best + 1, seen);
         best[0] = 0;
         for (type = 1; type < 5; ++type) {
-            long cost = png_filter(type, pixels, above, (int)stride, trial);
+            long cost = png_filter(type, pixels, up, (int)stride, tolerance, trial, trial_seen);
             if (cost >= least) continue;
             least = cost;
             best[0] = (unsigned char)type;
             memcpy(best + 1, trial, stride);
+            swap = seen, seen = trial_seen, trial_seen = swap;
         }
+        swap = above, above = seen, seen = swap;
     }
     deflate(out, rows, total);
     free(rows);
 }
 
-bool png_write(const char *path, const image *im) {
+bool png_write(const char *path, const image *im, int tolerance) {
     png_bytes body = {NULL, 0, 0, 0, 0, false}, empty = {NULL, 0, 0, 0, 0, false};
     FILE *file = fopen(path, "wb");
     bool ok;
     if (!file) return false;
-    png_compress(&body, im, 0, 0, im->width, im->height);
+    png_compress(&body, im, 0, 0, im->width, im->height, tolerance);
     ok = png_header(file, im->width, im->height) && png_chunk(file, "IDAT", &body) && png_chunk(file, "IEND", &empty);
     free(body.data);
     return fclose(file) == 0 && ok;
@@ -537,9 +547,9 @@ static bool apng_control(apng *a) {
     return ok;
 }
 
-bool apng_begin(apng *a, const char *path, int width, int height, int delay_num, int delay_den) {
+bool apng_begin(apng *a, const char *path, int width, int height, int delay_num, int delay_den, int tolerance) {
     memset(a, 0, sizeof *a);
-    a->delay_num = delay_num, a->delay_den = delay_den;
+    a->delay_num = delay_num, a->delay_den = delay_den, a->tolerance = tolerance;
     a->file = fopen(path, "wb");
     if (!a->file || !image_create(&a->last, width, height)) return a->failed = true, false;
     a->failed = !png_header(a->file, width, height);
@@ -590,7 +600,7 @@ bool apng_frame(apng *a, const image *im) {
     if (a->frames) apng_changed(im, &a->last, box);
     if (!apng_frame_control(a, box)) a->failed = true;
     if (a->frames) png_put32(&body, (uint32_t)a->sequence++);
-    png_compress(&body, im, box[0], box[1], box[2], box[3]);
+    png_compress(&body, im, box[0], box[1], box[2], box[3], a->tolerance);
     if (!png_chunk(a->file, a->frames ? "fdAT" : "IDAT", &body)) a->failed = true;
     free(body.data);
     image_blit(&a->last, im, 0, 0);

@@ -23,7 +23,7 @@ typedef struct recorder_options {
     recorder_view view;
 } recorder_options;
 
-enum { RECORDER_SHOTS = 24 };
+enum { RECORDER_SHOTS = 24, RECORDER_TOLERANCE = 2 }; /* of 255, in sheets and animations: half the bytes */
 
 typedef struct recorder {
     recorder_options options;
@@ -211,7 +211,8 @@ bool recorder_begin(recorder *r, const scene *s, const recorder_options *options
     if (o->obj_dir) recorder_mkdir(o->obj_dir);
     if (o->ply_dir) recorder_mkdir(o->ply_dir);
     if (!image_create(&r->frame, o->width, o->height)) r->failed = "memory for a picture";
-    if (o->apng && !apng_begin(&r->movie, o->apng, o->width, o->height, 1, o->fps)) r->failed = o->apng;
+    if (o->apng && !apng_begin(&r->movie, o->apng, o->width, o->height, 1, o->fps, RECORDER_TOLERANCE))
+        r->failed = o->apng;
     if (!scene_read_particles(s, &r->particles)) r->failed = "memory for particles";
     recorder_level(r, s);
     return !r->failed;
@@ -244,7 +245,7 @@ void recorder_update(recorder *r, scene *s) {
     if (shot_due) recorder_keep_shot(r, s);
     if (!frame_due) return;
     snprintf(path, sizeof path, "%s/frame_%04d.png", o->png_dir ? o->png_dir : "", r->frames);
-    if (o->png_dir && !png_write(path, &r->frame)) r->failed = o->png_dir;
+    if (o->png_dir && !png_write(path, &r->frame, 0)) r->failed = o->png_dir;
     if (o->apng && !apng_frame(&r->movie, &r->frame)) r->failed = o->apng;
     if (o->ply_dir && !recorder_write_ply(r)) r->failed = o->ply_dir;
     if (o->obj_dir && !recorder_write_obj(r, s)) r->failed = o->obj_dir;
@@ -260,7 +261,7 @@ static bool recorder_write_sheet(recorder *r, const scene *s) {
     for (i = 0; i < r->shots; ++i) captions[i] = r->caption[i];
     snprintf(title, sizeof title, "%s: %s", s->def->name, s->def->summary);
     if (!image_sheet(&sheet, r->shot, captions, r->shots, r->shots == 4 ? 2 : 3, title)) return false;
-    ok = png_write(r->options.sheet, &sheet);
+    ok = png_write(r->options.sheet, &sheet, RECORDER_TOLERANCE);
     image_destroy(&sheet);
     return ok;
 }
