@@ -34,7 +34,7 @@ int image_text_width(int scale, const char *text);
 bool image_sheet(image *sheet, const image *pictures, const char *const *captions, int count, int columns,
                  const char *title);
 
-/* tolerance: how far a channel may be off, of 255; 0 is exact, 2 halves the file and cannot be seen. */
+/* tolerance: how far a channel may be off, of 255; 0 is exact; 1 saves a third of the file and cannot be seen. */
 bool png_write(const char *path, const image *im, int tolerance);
 
 /* An animation, one frame at a time; frames after the first store only the rectangle that changed. */

@@ -23,7 +23,7 @@ typedef struct recorder_options {
     recorder_view view;
 } recorder_options;
 
-enum { RECORDER_SHOTS = 24, RECORDER_TOLERANCE = 2 }; /* of 255, in sheets and animations: half the bytes */
+enum { RECORDER_SHOTS = 24, RECORDER_TOLERANCE = 1 }; /* of 255, in sheets and animations: two thirds of the bytes */
 
 typedef struct recorder {
     recorder_options options;
