@@ -1682,11 +1682,14 @@ static void isphx_cg_start(isphx_system *s, const bool warm[2], double norm[2], 
     isphx_cg_measure(s, sums);
     norm[0] = sqrt(sums[0]), norm[1] = sqrt(sums[1]);
     isphx_cg_apply(s);
-    for (i = 0; i < floats; ++i) s->r[i] -= s->q[i];
+    for (i = 0; i < floats; ++i) s->x[i] = s->r[i], s->r[i] -= s->q[i]; /* b waits in x, the start in d */
     isphx_cg_measure(s, sums);
     for (k = 0; k < 2; ++k) {
-        if (sums[k] <= norm[k] * norm[k]) continue;
-        for (i = k; i < floats; i += 2) s->x[i] = 0.0f, s->r[i] += s->q[i];
+        const bool kept = sums[k] <= norm[k] * norm[k];
+        for (i = k; i < floats; i += 2) {
+            if (!kept) s->r[i] = s->x[i];
+            s->x[i] = kept ? s->d[i] : 0.0f;
+        }
     }
     memset(s->d, 0, (size_t)floats * sizeof(float));
     isphx_cg_measure(s, sums);
