@@ -15,7 +15,7 @@
 #include "isphpbd_sph.h"
 #include "examples/threads.h"
 
-/* ==== [output] figures as text or as one flat JSON object ========================================================== */
+/* ==== [output] figures as text or as one flat JSON object ========================================================= */
 typedef struct bench {
     bool json, quick;
     const char *only; /* NULL: all cases */
@@ -57,7 +57,7 @@ static void *need(void *memory) {
     exit(1);
 }
 
-/* ==== [calibration] ================================================================================================= */
+/* ==== [calibration] =============================================================================================== */
 static float sum_floats(const float *data, size_t count) {
     isphpbdx_f4 s0 = isphpbdx_f4_all(0.0f), s1 = s0, s2 = s0, s3 = s0;
     float lane[4];
@@ -115,7 +115,7 @@ static void bench_machine(bench *b) {
     figure(b, "machine", "scalar_multiply_add", scalar_nanoseconds(repeats), "ns");
 }
 
-/* ==== [dam] the scene: a cube of water at one end of a box three times as long ======================================= */
+/* ==== [dam] the scene: a cube of water at one end of a box three times as long ==================================== */
 #define SPACING 0.05f
 
 static uint64_t clock_ticks(void *user) {
@@ -221,7 +221,7 @@ static void bench_dam(bench *b) {
     }
 }
 
-/* ==== [stages] ====================================================================================================== */
+/* ==== [stages] ==================================================================================================== */
 enum { SORT, WALLS, ROWS, PREDICT, COARSEN, RIGHT_SIDE, SOLVE, PRESSURES, MOVE, REST, STAGES };
 static const char *const stage_names[STAGES] = {
     "sort",       "walls",  "search_and_assembly", "predict",           "coarsen",
@@ -386,7 +386,7 @@ static void bench_stages(bench *b) {
     bench_stages_at(b, 2.4f);
 }
 
-/* ==== [textbook] the same step as one writes it first: chained hash, compressed rows, doubles, BiCGSTAB with Jacobi ==== */
+/* ==== [textbook] the same step as one writes it first: chained hash, compressed rows, doubles, BiCGSTAB with Jacobi  */
 typedef struct textbook {
     int n, buckets, entries, entry_capacity;
     double dx, reach, seconds, box[3];
@@ -641,7 +641,7 @@ static void bench_textbook(bench *b) {
     }
 }
 
-/* ==== [threads] ===================================================================================================== */
+/* ==== [threads] =================================================================================================== */
 /* A runner that plays two threads one after the other and keeps account of what both would have done at the same time:
    the critical path, free of what else runs on the machine. */
 typedef struct account {
@@ -707,7 +707,7 @@ static void bench_threads(bench *b) {
     figure(b, "threads", "two_by_wall", one / two, "times one; needs two idle cores");
 }
 
-/* ==== [scaling] ===================================================================================================== */
+/* ==== [scaling] =================================================================================================== */
 static void bench_scaling(bench *b) {
     static const int sizes[5] = {5000, 20000, 50000, 100000, 200000};
     double cost[5];
@@ -729,7 +729,7 @@ static void bench_scaling(bench *b) {
     figure(b, "scaling", "cost_at_200K_over_20K", cost[4] / cost[1], "");
 }
 
-/* ==== [solvers] ===================================================================================================== */
+/* ==== [solvers] =================================================================================================== */
 typedef struct solver_kind {
     const char *name;
     isph_linear_solver solver;
@@ -772,7 +772,7 @@ static void bench_solvers(bench *b) {
     isph_fluid_destroy(f);
 }
 
-/* ==== [memory] ====================================================================================================== */
+/* ==== [memory] ==================================================================================================== */
 static void bench_memory(bench *b) {
     static const float supports[3] = {2.0f, 2.4f, 2.8f};
     isph_fluid_desc desc = isph_fluid_desc_default();
@@ -788,7 +788,7 @@ static void bench_memory(bench *b) {
     }
 }
 
-/* ==== [main] ======================================================================================================== */
+/* ==== [main] ====================================================================================================== */
 typedef struct bench_case {
     const char *name;
     void (*run)(bench *b);
