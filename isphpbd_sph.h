@@ -463,8 +463,8 @@ typedef struct isph_boundary_desc {
     isphpbd_vec3 linear_velocity, angular_velocity; /* m/s, rad/s about position; default 0 */
     float friction;                                 /* 0 .. 1, default 0: share of the sliding speed that a touching
                                                        particle loses per 5 ms; 1 is no slip whatever the viscosity */
-    float viscous_grip;                             /* 0 .. 1, default 1: share of the viscous wall stress (1: no slip as
-                                                       real liquids have, through the viscosity; 0: free slip) */
+    float viscous_grip;                             /* 0 .. 1, default 1: share of the viscous wall stress and of the skin
+                                                       friction of a smooth wall (0: free slip) */
     uint32_t cookie;
 } isph_boundary_desc;
 
@@ -831,7 +831,7 @@ ISPHPBD_API float isph_kernel_slope(isph_kernel kernel, float r, float support) 
 /* ==== [grid] implementation =========================================================================================
    Cells of (H/4, H, H): points are counting-sorted by cell, so that the neighbours of a point lie in nine contiguous runs.
    Coordinates wrap round a table of bounded size: distant points may share a cell, which costs a rejected candidate and
-   never a wrong answer. Cost linear in points (seed 000 section 7; layout of the measurements in docs/performance.md). */
+   never a wrong answer. Cost linear in points (seed 000 section 7). */
 #define ISPHX_CELLS_PER_RADIUS 4
 #define ISPHX_MIN_DIM_FAST 16  /* > 2 * 4 + 1 cells, so that a wrapped run never meets itself */
 #define ISPHX_MIN_DIM_SLOW 4   /* > 3 cells */
@@ -2279,6 +2279,7 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 #define ISPHX_SMOOTHING 0.37f           /* velocity smoothing per sqrt(dx / g) */
 #define ISPHX_SHIFT 0.3f                /* tendency to an even arrangement inside */
 #define ISPHX_PROJECTION_REACH 0.5f     /* spacings that the density projection may move a particle per substep */
+#define ISPHX_SKIN_FRICTION 0.01f       /* Cf of a smooth wall at the Reynolds numbers of a bath */
 #define ISPHX_IMPLICIT_VISCOSITY 0.1f   /* nu dt / dx^2 above which viscosity is solved for */
 
 typedef struct isphx_entry { /* a wall as seen by one particle in this substep */
@@ -2290,6 +2291,7 @@ typedef struct isphx_entry { /* a wall as seen by one particle in this substep *
     float area;              /* the same as if it stood alone: what pressure acts on */
     float grip;              /* weight of the viscous coupling to the wall */
     float friction, inverse_mass;
+    float skin;              /* viscous_grip of the wall: its share of skin friction */
     int boundary;            /* index, or -1: of the coupler */
     uint32_t tag;
 } isphx_entry;
@@ -3531,7 +3533,7 @@ static int isphx_own_walls(const isph_fluid *f, isphpbd_vec3 p, isphx_entry *lis
             entry.distance = feet[k].distance;
             entry.velocity = isphx_boundary_velocity(boundary, &boundary->pose, isphpbdx_madd(p, entry.normal, -entry.distance));
             entry.friction = boundary->desc.friction;
-            entry.grip = boundary->desc.viscous_grip;
+            entry.grip = entry.skin = boundary->desc.viscous_grip;
             entry.boundary = f->active[a];
             n = isphx_entry_push(list, n, &entry, flags);
         }
@@ -3555,7 +3557,7 @@ static int isphx_coupler_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx
         if (!isphx_wall_ok(walls + k)) continue;
         memset(&entry, 0, sizeof entry);
         entry.normal = walls[k].normal, entry.distance = walls[k].distance, entry.velocity = walls[k].velocity;
-        entry.grip = walls[k].viscous_grip, entry.friction = walls[k].friction;
+        entry.grip = entry.skin = walls[k].viscous_grip, entry.friction = walls[k].friction;
         entry.inverse_mass = walls[k].inverse_mass;
         entry.boundary = -1, entry.tag = walls[k].tag;
         n = isphx_entry_push(list, n, &entry, flags);
@@ -3777,6 +3779,15 @@ static float isphx_row_density(const isph_fluid *f, int i, const isphx_chunk_wor
     return density + f->tables.second_share * isphpbdx_clamp(second - density, -0.3f, 0.3f);
 }
 
+/* What the pressure gradient along an axis has to be divided by: the second moment of the neighbours that are there. A wall
+   takes its share of it away; inside, a strained arrangement changes it. Towards the open surface it is left alone, where
+   the other half of the gradient is the air's. */
+static float isphx_gradient_divisor(float fluid_moment, float wall_moment, bool at_wall, float covered) {
+    const float least = at_wall ? 0.4f : 0.75f;
+    const float plain = at_wall ? isphpbdx_clamp(isphpbdx_max(fluid_moment, 1.0f - isphpbdx_min(wall_moment, 0.7f)), 0.4f, 1.0f) : 1.0f;
+    return plain + covered * (isphpbdx_clamp(fluid_moment, least, 1.25f) - plain);
+}
+
 /* What a particle knows about itself once its sums are there (equations of docs/how-it-works.md; design from seed 000
    eqs 10-13): density, S, deficit split into wall and air, diagonal. */
 static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work, int lane) {
@@ -3786,13 +3797,13 @@ static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work,
     const float weight = work->sums[1][lane];
     const float deficit = (full - weight - f->wall_weight[i]) / full;
     const float open = isphpbdx_clamp((deficit - ISPHX_FREE_SURFACE_BAND) / ISPHX_FREE_SURFACE_WIDTH, 0.0f, 1.0f);
+    const float covered = 1.0f - isphpbdx_clamp(deficit / ISPHX_COVERED, 0.0f, 1.0f);
     float diagonal;
     int k, e;
     for (k = 0; k < 3; ++k) {
         const float fluid_moment = half_inverse * work->sums[5 + k][lane];
         spread[k] = wall[k] - half_inverse * work->sums[2 + k][lane];
-        shape[k] = 1.0f;
-        if (f->entry_count[i] > 0) shape[k] = isphpbdx_clamp(isphpbdx_max(fluid_moment, 1.0f - isphpbdx_min(moment[k], 0.7f)), 0.4f, 1.0f);
+        shape[k] = isphx_gradient_divisor(fluid_moment, moment[k], f->entry_count[i] > 0, covered);
     }
     spread[3] = f->density[i] = isphx_row_density(f, i, work, lane);
     shape[3] = deficit;
@@ -4484,16 +4495,23 @@ static void isphx_contact(const isph_fluid *f, int i, isphx_entry *entry, isphpb
     }
 }
 
-/* Friction with everything that is touched: the share of the sliding speed lost per 5 ms, whatever the step. */
+/* Share of the sliding speed that a touching particle keeps. Roughness takes its part per 5 ms, whatever the step; the rest
+   is the skin friction of a turbulent boundary layer, too thin to be resolved: tau = Cf rho v^2 / 2 on a layer of dx. */
+static float isphx_kept_slip(const isph_fluid *f, const isphx_entry *entry, float speed) {
+    const float skin = 0.5f * ISPHX_SKIN_FRICTION * entry->skin * speed * f->now.seconds / f->dx;
+    float kept = 1.0f / (1.0f + skin), left = f->now.seconds / 0.005f;
+    if (entry->friction <= 0.0f) return kept;
+    for (; left >= 1.0f; left -= 1.0f) kept *= 1.0f - entry->friction;
+    return kept * (1.0f - entry->friction * left / (left + (1.0f - entry->friction) * (1.0f - left))); /* (1 - k)^left, nearly */
+}
+
 static isphpbd_vec3 isphx_friction(const isph_fluid *f, int i, isphpbd_vec3 u) {
     int e;
     for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
         isphx_entry *entry = f->entry + e;
-        float k = 1.0f, left = f->now.seconds / 0.005f;
-        if (entry->friction <= 0.0f || entry->distance > 0.8f * f->dx) continue;
-        for (; left >= 1.0f; left -= 1.0f) k *= 1.0f - entry->friction;
-        k *= 1.0f - entry->friction * left / (left + (1.0f - entry->friction) * (1.0f - left)); /* (1 - k)^left, rational */
-        isphx_exchange(f, i, entry, &u, isphpbdx_scale(isphx_slip(entry, u), 1.0f - k));
+        const isphpbd_vec3 slip = isphx_slip(entry, u);
+        if (entry->distance > 0.8f * f->dx) continue;
+        isphx_exchange(f, i, entry, &u, isphpbdx_scale(slip, 1.0f - isphx_kept_slip(f, entry, isphpbdx_length(slip))));
     }
     return u;
 }
@@ -5313,6 +5331,7 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_SMOOTHING
 #undef ISPHX_SHIFT
 #undef ISPHX_PROJECTION_REACH
+#undef ISPHX_SKIN_FRICTION
 #undef ISPHX_IMPLICIT_VISCOSITY
 #undef ISPHX_COOKIE_FLUID
 #undef ISPHX_COOKIE_MATERIAL
