@@ -8,12 +8,13 @@
        tet_quality.h   angles and ratios            tet_embed.h    the surface in the tetrahedra
        tet_build.h     method, size, volume         tet_snap.h     sharp edges, topology
        tet_asset.h     colours, masses, bytes
-       tet_export.h    C arrays, OBJ, --info        asset_format.h the format and its loader */
+       tet_export.h    C arrays, OBJ, --info
+   The format and its loader are in isphpbd_pbd.h, sections [pbd-assets] and [assets]. */
 #if !defined(_WIN32)
 #define _XOPEN_SOURCE 700 /* mkdtemp, fork, access */
 #endif
 #define ISPHPBD_STATIC
-#include "asset_format.h"
+#include "isphpbd_pbd.h"
 #include "tet_build.h"
 #include "tet_export.h"
 
