@@ -507,6 +507,7 @@ typedef struct isph_stats {
     float density_residual;
     float density_error_mean;    /* mean of |density - 1| over particles with full support */
     float density_error_max;     /* largest compression max(density - 1) */
+    float compression_mean;      /* mean of max(density - 1, 0) over all particles: what most solvers call density error */
     float max_speed;             /* m/s */
     float kinetic_energy;        /* J, without the walls */
     float neighbours_mean;
@@ -4785,7 +4786,7 @@ static void isphx_measure_task(void *ctx, int block) {
     const int begin = block * ISPHX_BLOCK, end = isphpbdx_mini(begin + ISPHX_BLOCK, f->count);
     double *out = f->partial + 8 * block;
     float fastest = 0.0f, dense = 0.0f;
-    double energy = 0.0, error = 0.0, covered = 0.0, crowded = 0.0;
+    double energy = 0.0, error = 0.0, covered = 0.0, crowded = 0.0, compression = 0.0;
     int i;
     for (i = begin; i < end; ++i) {
         const isphpbd_vec3 u = isphx_vec(f->velocity + 4 * i);
@@ -4793,14 +4794,15 @@ static void isphx_measure_task(void *ctx, int block) {
         fastest = isphpbdx_max(fastest, speed2);
         energy += 0.5 * (double)(speed2 * f->material_table[f->material[i]].density * f->volume);
         dense = isphpbdx_max(dense, e);
+        compression += e > 0.0f ? (double)e : 0.0;
         if (f->shape[4 * i + 3] < ISPHX_COVERED) error += (double)isphpbdx_abs(e), covered += 1.0;
         crowded += isphx_is_crowded(f, i) ? 1.0 : 0.0;
     }
-    out[1] = (double)fastest, out[2] = energy, out[3] = error, out[4] = covered, out[5] = (double)dense, out[6] = crowded;
+    out[0] = compression, out[1] = (double)fastest, out[2] = energy, out[3] = error, out[4] = covered, out[5] = (double)dense, out[6] = crowded;
 }
 
 static void isphx_measure(isph_fluid *f) {
-    double error = 0.0, covered = 0.0, energy = 0.0, fastest = 0.0, dense = 0.0, crowded = 0.0, quarantined = 0.0;
+    double error = 0.0, covered = 0.0, energy = 0.0, fastest = 0.0, dense = 0.0, crowded = 0.0, quarantined = 0.0, compression = 0.0;
     int b;
     isphpbdx_run(&f->desc.parallel, isphx_measure_task, f, isphx_blocks(f->count));
     for (b = 0; b < isphx_blocks(f->count); ++b) {
@@ -4808,13 +4810,14 @@ static void isphx_measure(isph_fluid *f) {
         fastest = part[1] > fastest ? part[1] : fastest;
         energy += part[2], error += part[3], covered += part[4];
         dense = part[5] > dense ? part[5] : dense;
-        crowded += part[6], quarantined += part[7];
+        crowded += part[6], quarantined += part[7], compression += part[0];
         f->flags |= f->block_flags[b];
     }
     f->stats.max_speed = sqrtf((float)fastest);
     f->stats.kinetic_energy = (float)energy;
     f->stats.density_error_mean = covered > 0.0 ? (float)(error / covered) : 0.0f;
     f->stats.density_error_max = (float)dense;
+    f->stats.compression_mean = f->count > 0 ? (float)(compression / f->count) : 0.0f;
     f->stats.crowded = (int)crowded;
     f->stats.quarantined += (int)quarantined;
 }
