@@ -4561,7 +4561,7 @@ static void isphx_reactions(isph_fluid *f, int i, const isphx_force *force, int 
 
 static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, int lane, uint32_t *flags) {
     isphpbd_vec3 x = isphx_vec(f->position + 4 * i), u = isphx_vec(f->star + 4 * i), d = isphpbd_v3(0.0f, 0.0f, 0.0f);
-    const float most = isphpbdx_min(f->max_speed, 2.0f * f->desc.cfl * f->dx * f->now.inverse_seconds);
+    const float by_substep = 2.0f * f->desc.cfl * f->dx * f->now.inverse_seconds, most = isphpbdx_min(f->max_speed, by_substep);
     if (force) {
         const bool crowded = isphx_is_crowded(f, i);
         const float sane = crowded ? 0.0f : isphx_sanity(f->spread[4 * i + 3]);
@@ -4571,7 +4571,7 @@ static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, 
     }
     u = isphx_friction(f, i, u);
     if (isphpbdx_dot(u, u) > most * most) {
-        *flags |= f->max_speed < most ? ISPH_STEP_SPEED_CLAMPED : ISPH_STEP_SUBSTEPS_CAPPED;
+        *flags |= f->max_speed <= by_substep ? ISPH_STEP_SPEED_CLAMPED : ISPH_STEP_SUBSTEPS_CAPPED;
         u = isphx_limit(u, most);
     }
     x = isphpbdx_add(isphpbdx_madd(x, u, f->now.seconds), d);
