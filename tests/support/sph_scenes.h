@@ -175,14 +175,20 @@ SPH_FN void sph_demand(int good, const char *what) {
 
 SPH_FN isphpbd_vec3 sph_v3(double x, double y, double z) { return isphpbd_v3((float)x, (float)y, (float)z); }
 
-/* The walls alone; `grip` is the viscous_grip of all of them: 0 is free slip. */
-SPH_FN sph_scene sph_tank(const isph_fluid_desc *desc, double x, double y, double z, double grip) {
+/* No walls yet. */
+SPH_FN sph_scene sph_open(const isph_fluid_desc *desc) {
     sph_scene s;
-    isph_boundary_desc walls = isph_boundary_desc_default();
     memset(&s, 0, sizeof s);
     s.fluid = isph_fluid_create(desc, NULL);
     sph_demand(s.fluid != NULL, "create a fluid");
     s.dx = (double)desc->spacing;
+    return s;
+}
+
+/* A closed box; `grip` is the viscous_grip of its walls: 0 is free slip. */
+SPH_FN sph_scene sph_tank(const isph_fluid_desc *desc, double x, double y, double z, double grip) {
+    sph_scene s = sph_open(desc);
+    isph_boundary_desc walls = isph_boundary_desc_default();
     s.size[0] = x, s.size[1] = y, s.size[2] = z;
     walls.shape = ISPH_SHAPE_BOX;
     walls.container = true;
@@ -190,6 +196,23 @@ SPH_FN sph_scene sph_tank(const isph_fluid_desc *desc, double x, double y, doubl
     walls.viscous_grip = (float)grip;
     sph_demand(isph_boundary_create(s.fluid, &walls, NULL).id != 0, "create the tank");
     return s;
+}
+
+/* One plane of a tank with different walls, named by where it stands. */
+typedef enum sph_side { SPH_FLOOR, SPH_CEILING, SPH_LEFT, SPH_RIGHT, SPH_BACK, SPH_FRONT } sph_side;
+
+SPH_FN void sph_plane(const sph_scene *s, sph_side side, isphpbd_vec3 position, double grip, double friction,
+                      double speed_x) {
+    static const float h = 0.70710678f;
+    const isphpbd_quat turns[6] = {{0, 0, 0, 1}, {1, 0, 0, 0}, {0, 0, -h, h},
+                                   {0, 0, h, h}, {h, 0, 0, h}, {-h, 0, 0, h}};
+    isph_boundary_desc desc = isph_boundary_desc_default();
+    desc.position = position;
+    desc.rotation = turns[side];
+    desc.viscous_grip = (float)grip;
+    desc.friction = (float)friction;
+    desc.linear_velocity = sph_v3(speed_x, 0, 0);
+    sph_demand(isph_boundary_create(s->fluid, &desc, NULL).id != 0, "create a plane");
 }
 
 SPH_FN void sph_end(sph_scene *s) {
