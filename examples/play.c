@@ -77,7 +77,7 @@ static bool play_set_view(play_options *o, const char *text) {
     static const char *const names[VIEW_COUNT] = {"surface", "pressure", "error", "speed"};
     int i;
     for (i = 0; i < VIEW_COUNT; ++i)
-        if (strcmp(text, names[i]) == 0) return o->recorder.view = (recorder_view)i, true;
+        if (strcmp(text, names[i]) == 0) return o->recorder.view = i, true;
     return play_fail("no view named", text);
 }
 

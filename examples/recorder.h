@@ -13,14 +13,12 @@
 extern "C" {
 #endif
 
-typedef enum recorder_view { VIEW_SURFACE = 0, VIEW_PRESSURE, VIEW_ERROR, VIEW_SPEED, VIEW_COUNT } recorder_view;
-
 typedef struct recorder_options {
     const char *png_dir, *sheet, *apng, *obj_dir, *ply_dir; /* NULL: not wanted */
     int width, height;                                      /* pixels of a picture */
     int fps;                                                /* of pictures, animation and geometry files */
     int shots;                                              /* pictures on the contact sheet */
-    recorder_view view;
+    int view;                                               /* a scene_view, or -1: the scene's own */
 } recorder_options;
 
 enum { RECORDER_SHOTS = 24, RECORDER_TOLERANCE = 1 }; /* of 255, in sheets and animations: two thirds of the bytes */
@@ -29,7 +27,7 @@ typedef struct recorder {
     recorder_options options;
     scene_particles particles;
     image frame, shot[RECORDER_SHOTS];
-    char caption[RECORDER_SHOTS][48];
+    char caption[RECORDER_SHOTS][64];
     int frames, shots;
     apng movie;
     float level; /* m, height of the water at the start: the scale of the pressure and error views */
@@ -66,7 +64,7 @@ bool recorder_end(recorder *r, const scene *s); /* false: r->failed names the fi
 recorder_options recorder_options_default(void) {
     recorder_options o;
     memset(&o, 0, sizeof o);
-    o.width = 480, o.height = 360, o.fps = 20, o.shots = 6;
+    o.width = 480, o.height = 360, o.fps = 20, o.shots = 6, o.view = -1;
     return o;
 }
 
@@ -89,7 +87,9 @@ static uint32_t recorder_color(const recorder *r, const scene *s, int i) {
     float depth = fmaxf(r->level - p->position[i].y, 0.0f);
     switch (r->options.view) {
         case VIEW_PRESSURE: return render_pressure_color(p->pressure[i] / bottom);
-        case VIEW_ERROR: return render_error_color(fabsf(p->pressure[i] - 9810.0f * depth) / (0.1f * bottom));
+        case VIEW_ERROR:
+            if (s->steps == 0) depth = p->pressure[i] / 9810.0f; /* nothing was solved yet */
+            return render_error_color(fabsf(p->pressure[i] - 9810.0f * depth) / (0.1f * bottom));
         default: return render_pressure_color(v3_length(p->velocity[i]) / sqrtf(19.62f * (r->level - s->shown_lo.y)));
     }
 }
@@ -206,6 +206,7 @@ bool recorder_begin(recorder *r, const scene *s, const recorder_options *options
     memset(r, 0, sizeof *r);
     r->options = *options;
     r->parallel = s->options.parallel;
+    if (r->options.view < 0) r->options.view = s->view;
     if (r->options.shots > RECORDER_SHOTS) r->options.shots = RECORDER_SHOTS;
     if (o->png_dir) recorder_mkdir(o->png_dir);
     if (o->obj_dir) recorder_mkdir(o->obj_dir);
@@ -219,13 +220,15 @@ bool recorder_begin(recorder *r, const scene *s, const recorder_options *options
 }
 
 static void recorder_keep_shot(recorder *r, const scene *s) {
+    static const char *const legend[VIEW_COUNT] = {
+        "", "   pressure: red = rho g h", "   pressure error: red = 10 % of rho g h", "   speed: red = sqrt(2 g h)"};
     image *shot = &r->shot[r->shots];
     if (!image_create(shot, r->frame.width, r->frame.height)) {
         r->failed = "memory for a picture";
         return;
     }
     image_blit(shot, &r->frame, 0, 0);
-    snprintf(r->caption[r->shots], sizeof r->caption[0], "t = %.2f s", (double)s->time);
+    snprintf(r->caption[r->shots], sizeof r->caption[0], "t = %.2f s%s", (double)s->time, legend[r->options.view]);
     ++r->shots;
 }
 

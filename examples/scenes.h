@@ -53,6 +53,9 @@ typedef struct scene_def {
     void (*check)(scene *s);       /* calls scene_check...() */
 } scene_def;
 
+/* What a picture shows: the surface, or particles coloured by pressure, by its error against rho g depth, by speed. */
+typedef enum scene_view { VIEW_SURFACE = 0, VIEW_PRESSURE, VIEW_ERROR, VIEW_SPEED, VIEW_COUNT } scene_view;
+
 typedef struct scene_check { /* value must be <= limit, or >= limit where at_least */
     const char *name;
     double value, limit;
@@ -92,6 +95,7 @@ struct scene {
     vec3 tank_lo, tank_hi; /* inside of the walls; the top is open */
     vec3 shown_lo, shown_hi, eye, target;
     float fov, ground;
+    scene_view view;       /* in which the scene is shown unless another one is asked for */
     render_liquid look[2]; /* of the two materials */
     float foam;            /* 0..1, how white it turns where it is fast; default 1 */
     scene_measures measures;
@@ -389,7 +393,7 @@ static bool scene_floor(scene *s, float height) {
 static bool scene_frame_tank(scene *s) { /* bars along the edges of the tank */
     mesh bars;
     memset(&bars, 0, sizeof bars);
-    mesh_frame(&bars, s->tank_lo, s->tank_hi, 0.004f * v3_length(v3_sub(s->tank_hi, s->tank_lo)));
+    mesh_frame(&bars, s->tank_lo, s->tank_hi, 0.0055f * v3_length(v3_sub(s->tank_hi, s->tank_lo)));
     return scene_show(s, &bars, scene_steel, 1.0f, 0.5f, true) != NULL;
 }
 
@@ -449,6 +453,9 @@ static double scene_mean_height(const scene *s) { /* m, of the centre of mass ab
     for (i = 0; i < view.count; ++i) sum += (double)(scene_position(&view, i).y - s->tank_lo.y);
     return view.count ? sum / view.count : 0.0;
 }
+
+/* Whether the scene ran for as long as it is meant to: only then its end can be judged. */
+static bool scene_complete(const scene *s) { return s->time >= s->def->seconds - 1.5f * s->dt; }
 
 /* m, of water at rest in the tank: what the particles stand for, over the tank's area. */
 static float scene_rest_level(const scene *s) {

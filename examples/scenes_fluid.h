@@ -79,7 +79,7 @@ static void tank_check(scene *s) {
 static bool pillar_build(scene *s) {
     isph_material_desc water = scene_water(s);
     const float side = 0.85f;
-    s->look[0] = render_water(2.0f);
+    s->view = VIEW_ERROR;
     if (!scene_start_fluid(s, 0.05f, side, 5.0f * side * side, &water)) return false;
     if (!scene_tank(s, v3(0, 0, 0), v3(side, 5.2f, side)) || !scene_frame_tank(s)) return false;
     scene_camera(s, v3(-0.1f, 0, -0.1f), v3(side + 0.1f, 5.2f, side + 0.1f), 30.0f, 8.0f);
@@ -191,7 +191,8 @@ static void collapse_check(scene *s) {
     if (s->time >= COLLAPSE_ON + 1.0f)
         scene_check_value(s, "height_error_after_1_s", fabs((double)s->measures.custom[0]), 0.03, false);
     scene_check_most(s, "highest_m", (double)s->measures.highest, 1.2);
-    scene_check_most(s, "density_error_at_end", (double)isph_fluid_stats(s->fluid).density_error_mean, 0.02);
+    if (scene_complete(s))
+        scene_check_most(s, "density_error_at_end", (double)isph_fluid_stats(s->fluid).density_error_mean, 0.02);
 }
 
 /* ---- one_cell_recovery: every particle starts in the same cell (seed 003, section 4.1) --------------------------- */
@@ -230,7 +231,7 @@ static void one_cell_check(scene *s) {
     if (s->time >= 1.0f) scene_check_most(s, "density_error_after_1_s", (double)s->measures.custom[0], 0.05);
     scene_check_most(s, "highest_m", (double)s->measures.highest, 1.5);
     scene_check_most(s, "top_speed_m_per_s", (double)s->measures.top_speed, 12.0);
-    scene_check_most(s, "height_error", fabs(2.0 * scene_mean_height(s) / height - 1.0), 0.05);
+    if (scene_complete(s)) scene_check_most(s, "height_error", fabs(2.0 * scene_mean_height(s) / height - 1.0), 0.05);
 }
 
 /* ---- pushout: a basin and a statue, both filled with particles (seed 003, figure 9) ------------------------------ */
@@ -297,7 +298,7 @@ static void two_fluids_check(scene *s) {
         count[kind] += 1.0;
     }
     /* fully parted layers of 0.35 m have their middles 0.35 m apart */
-    scene_check_least(s, "oil_above_water_m", sum[1] / count[1] - sum[0] / count[0], 0.20);
+    if (scene_complete(s)) scene_check_least(s, "oil_above_water_m", sum[1] / count[1] - sum[0] / count[0], 0.20);
     scene_check_most(s, "volume_change", scene_volume_change(s), 0.02);
 }
 
@@ -328,9 +329,9 @@ static void honey_pour(scene *s) {
 }
 
 static void honey_check(scene *s) {
-    scene_check_least(s, "particles", scene_particle_count(s), 100);
+    if (scene_complete(s)) scene_check_least(s, "particles", scene_particle_count(s), 100);
     /* water arriving at 1.7 m/s splashes; honey heaps up and creeps */
-    scene_check_most(s, "rms_speed_at_end", scene_rms_speed(s), 0.10);
+    if (scene_complete(s)) scene_check_most(s, "rms_speed_at_end", scene_rms_speed(s), 0.10);
     scene_check_most(s, "highest_m", (double)s->measures.highest, (double)(HONEY_HEIGHT + 0.02f));
     scene_check_most(s, "top_speed_m_per_s", (double)s->measures.top_speed, 3.0);
 }
@@ -387,12 +388,12 @@ static double bunny_skin_speed(const scene *s) {
 
 /* Water that slides falls 0.3 m from 1.7 m/s: it passes at 2 to 3 m/s. Water that sticks has a slow skin. */
 static void bunny_slip_check(scene *s) {
-    scene_check_least(s, "speed_at_skin_m_per_s", bunny_skin_speed(s), 1.7);
+    if (scene_complete(s)) scene_check_least(s, "speed_at_skin_m_per_s", bunny_skin_speed(s), 1.7);
     scene_check_most(s, "volume_change", scene_volume_change(s), 0.03);
 }
 static void bunny_noslip_check(scene *s) {
     scene_check_most(s, "speed_at_skin_m_per_s", bunny_skin_speed(s), 0.85);
-    scene_check_least(s, "touching_steps", (double)s->measures.custom[1], 1);
+    if (scene_complete(s)) scene_check_least(s, "touching_steps", (double)s->measures.custom[1], 1);
     scene_check_most(s, "volume_change", scene_volume_change(s), 0.03);
 }
 

@@ -183,7 +183,8 @@ static void drape_check(scene *s) {
     scene_check_most(s, "deepest_in_ball_m", (double)deepest, 0.002);
     scene_check_least(s, "lowest_m", (double)scene_lowest(cloth), -0.002);
     scene_check_most(s, "worst_stretch", scene_worst_stretch(cloth), 0.10);
-    scene_check_least(s, "highest_m", highest, (double)(drape_ball.y + DRAPE_RADIUS)); /* still on the ball */
+    if (scene_complete(s))
+        scene_check_least(s, "highest_m", highest, (double)(drape_ball.y + DRAPE_RADIUS)); /* still on the ball */
 }
 
 /* ---- jelly: soft cubes tumble onto each other -------------------------------------------------------------------- */
