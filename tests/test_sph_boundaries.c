@@ -21,8 +21,8 @@ static isph_fluid *make_fluid(int capacity) {
 static int add_block(isph_fluid *fluid, float x, float y, float z, float half) {
     const isph_material water = {1};
     int added = 0;
-    (void)isph_particles_add_box(fluid, water, isphpbd_v3(x - half, y - half, z - half), isphpbd_v3(x + half, y + half, z + half),
-                                 fixture_zero, &added);
+    (void)isph_particles_add_box(fluid, water, isphpbd_v3(x - half, y - half, z - half),
+                                 isphpbd_v3(x + half, y + half, z + half), fixture_zero, &added);
     return added;
 }
 
@@ -58,8 +58,9 @@ static const shape_case solids[5] = {{"plane", ISPH_SHAPE_PLANE, false, from_pla
                                      {"solid mesh", ISPH_SHAPE_MESH, true, from_box}};
 
 /* The box of from_box() as triangles, counter-clockwise from outside. */
-static const float box_corners[8][3] = {{-0.25f, -0.15f, -0.2f}, {0.25f, -0.15f, -0.2f}, {-0.25f, 0.15f, -0.2f}, {0.25f, 0.15f, -0.2f},
-                                        {-0.25f, -0.15f, 0.2f},  {0.25f, -0.15f, 0.2f},  {-0.25f, 0.15f, 0.2f},  {0.25f, 0.15f, 0.2f}};
+static const float box_corners[8][3] = {{-0.25f, -0.15f, -0.2f}, {0.25f, -0.15f, -0.2f}, {-0.25f, 0.15f, -0.2f},
+                                        {0.25f, 0.15f, -0.2f},   {-0.25f, -0.15f, 0.2f}, {0.25f, -0.15f, 0.2f},
+                                        {-0.25f, 0.15f, 0.2f},   {0.25f, 0.15f, 0.2f}};
 static const uint32_t box_triangles[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 4, 2, 4, 6, 2,
                                            1, 3, 5, 3, 7, 5, 0, 1, 4, 1, 5, 4, 2, 6, 3, 3, 6, 7};
 
@@ -83,7 +84,8 @@ static void to_frame(isphpbd_vec3 at, isphpbd_quat q, const float *p, double out
     const double u[3] = {-(double)q.x, -(double)q.y, -(double)q.z}, w = (double)q.w;
     double t[3];
     for (int k = 0; k < 3; k++) t[k] = 2.0 * (u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3]);
-    for (int k = 0; k < 3; k++) out[k] = v[k] + w * t[k] + u[(k + 1) % 3] * t[(k + 2) % 3] - u[(k + 2) % 3] * t[(k + 1) % 3];
+    for (int k = 0; k < 3; k++)
+        out[k] = v[k] + w * t[k] + u[(k + 1) % 3] * t[(k + 2) % 3] - u[(k + 2) % 3] * t[(k + 1) % 3];
 }
 
 static double least_distance(const isph_fluid *fluid, isph_boundary b, distance_function *distance, double sign) {
@@ -224,7 +226,8 @@ TEST narrow_pipe(void) {
     view = isph_particles(fluid);
     for (int i = 0; i < view.count; i++) {
         const float *p = view_position(&view, i);
-        ASSERT((double)p[1] > LEAST && (double)p[1] < 0.1 - LEAST && (double)p[2] > LEAST && (double)p[2] < 0.1 - LEAST);
+        ASSERT((double)p[1] > LEAST && (double)p[1] < 0.1 - LEAST && (double)p[2] > LEAST &&
+               (double)p[2] < 0.1 - LEAST);
     }
     isph_fluid_destroy(fluid);
     PASS();
@@ -246,7 +249,9 @@ static void make_cup(void) {
             cup_vertex[2 * i + k][2] = 0.3f * sinf(angle);
         }
     }
-    for (int k = 0; k < 2; k++) cup_vertex[2 * SEGMENTS + k][0] = cup_vertex[2 * SEGMENTS + k][2] = 0.0f, cup_vertex[2 * SEGMENTS + k][1] = 1.2f * (float)k;
+    for (int k = 0; k < 2; k++)
+        cup_vertex[2 * SEGMENTS + k][0] = cup_vertex[2 * SEGMENTS + k][2] = 0.0f,
+                                  cup_vertex[2 * SEGMENTS + k][1] = 1.2f * (float)k;
     for (int lid = 0; lid < 2; lid++) {
         for (int i = 0; i < SEGMENTS; i++) {
             const uint32_t a = 2u * (uint32_t)i, b = 2u * (uint32_t)((i + 1) % SEGMENTS), floor_centre = 2u * SEGMENTS;
@@ -264,7 +269,8 @@ static void make_cup(void) {
 static bool ray_meets(const double p[3], const float *a, const float *b, const float *c) {
     static const double ray[3] = {0.8137, 0.1291, 0.5668};
     double e[3], f[3], h[3], s[3], q[3], det = 0.0, u = 0.0, v = 0.0, t = 0.0;
-    for (int k = 0; k < 3; k++) e[k] = (double)b[k] - (double)a[k], f[k] = (double)c[k] - (double)a[k], s[k] = p[k] - (double)a[k];
+    for (int k = 0; k < 3; k++)
+        e[k] = (double)b[k] - (double)a[k], f[k] = (double)c[k] - (double)a[k], s[k] = p[k] - (double)a[k];
     for (int k = 0; k < 3; k++) h[k] = ray[(k + 1) % 3] * f[(k + 2) % 3] - ray[(k + 2) % 3] * f[(k + 1) % 3];
     for (int k = 0; k < 3; k++) q[k] = s[(k + 1) % 3] * e[(k + 2) % 3] - s[(k + 2) % 3] * e[(k + 1) % 3];
     for (int k = 0; k < 3; k++) det += e[k] * h[k], u += s[k] * h[k], v += ray[k] * q[k], t += f[k] * q[k];
@@ -299,7 +305,8 @@ static isph_boundary make_cup_boundary(isph_fluid *fluid, isphpbd_vec3 position)
     isph_boundary_desc d = isph_boundary_desc_default();
     make_cup();
     d.shape = ISPH_SHAPE_MESH;
-    d.mesh.positions = cup_vertex[0], d.mesh.stride_bytes = sizeof cup_vertex[0], d.mesh.vertex_count = 2 * SEGMENTS + 2;
+    d.mesh.positions = cup_vertex[0], d.mesh.stride_bytes = sizeof cup_vertex[0],
+    d.mesh.vertex_count = 2 * SEGMENTS + 2;
     d.mesh.indices = cup_index, d.mesh.index_count = cup_open_count;
     d.position = position;
     return isph_boundary_create(fluid, &d, NULL);
@@ -309,7 +316,8 @@ static isph_boundary make_cup_boundary(isph_fluid *fluid, isphpbd_vec3 position)
 static int fill_cup(isph_fluid *fluid) {
     const isph_material water = {1};
     int added = 0;
-    (void)isph_particles_add_box(fluid, water, isphpbd_v3(-0.2f, 0.0f, -0.15f), isphpbd_v3(0.2f, 0.45f, 0.15f), fixture_zero, &added);
+    (void)isph_particles_add_box(fluid, water, isphpbd_v3(-0.2f, 0.0f, -0.15f), isphpbd_v3(0.2f, 0.45f, 0.15f),
+                                 fixture_zero, &added);
     return added;
 }
 
@@ -342,9 +350,9 @@ TEST moving_and_spinning_cup_holds_water(void) {
         isphpbd_vec3 at;
         isphpbd_quat q;
         (void)isph_boundary_pose(fluid, cup, &at, &q);
-        ASSERT_EQ(ISPHPBD_OK, isph_boundary_set_motion(fluid, cup, at, q,
-                                                       isphpbd_v3(0.35f * sinf(2.0f * t), 0.3f * sinf(3.0f * t), 0.0f),
-                                                       isphpbd_v3(0.15f * cosf(2.0f * t), 4.0f, 0.1f * sinf(2.0f * t))));
+        ASSERT_EQ(ISPHPBD_OK, isph_boundary_set_motion(
+                                  fluid, cup, at, q, isphpbd_v3(0.35f * sinf(2.0f * t), 0.3f * sinf(3.0f * t), 0.0f),
+                                  isphpbd_v3(0.15f * cosf(2.0f * t), 4.0f, 0.1f * sinf(2.0f * t))));
         (void)isph_fluid_step(fluid, 1.0f / 60.0f, NULL);
         if (i % 10 == 9) ASSERT_EQ_FMT(432, count_inside(fluid, cup), "%d");
     }
@@ -359,8 +367,10 @@ TEST cup_keeps_water_out(void) {
     const isph_boundary cup = make_cup_boundary(fluid, isphpbd_v3(0, 0.15f, 0));
     int added = 0;
     (void)fixture_room(fluid, isphpbd_v3(-0.6f, 0, -0.6f), isphpbd_v3(0.6f, 5, 0.6f));
-    (void)isph_particles_add_box(fluid, water, isphpbd_v3(-0.6f, 0, -0.6f), isphpbd_v3(-0.3f, 0.4f, 0.6f), fixture_zero, &added);
-    (void)isph_particles_add_box(fluid, water, isphpbd_v3(0.3f, 0, -0.6f), isphpbd_v3(0.6f, 0.4f, 0.6f), fixture_zero, &added);
+    (void)isph_particles_add_box(fluid, water, isphpbd_v3(-0.6f, 0, -0.6f), isphpbd_v3(-0.3f, 0.4f, 0.6f), fixture_zero,
+                                 &added);
+    (void)isph_particles_add_box(fluid, water, isphpbd_v3(0.3f, 0, -0.6f), isphpbd_v3(0.6f, 0.4f, 0.6f), fixture_zero,
+                                 &added);
     ASSERT_EQ_FMT(1152, added, "%d");
     ASSERT_EQ_FMT(0, count_inside(fluid, cup), "%d");
     for (int i = 0; i < 90; i++) {
@@ -384,8 +394,8 @@ TEST jet_against_a_plate(void) {
     d.mesh.indices = index, d.mesh.index_count = 6;
     ASSERT(isph_boundary_create(fluid, &d, NULL).id != 0);
     ASSERT_EQ(ISPHPBD_OK, isph_fluid_set_gravity(fluid, fixture_zero));
-    ASSERT_EQ(ISPHPBD_OK, isph_particles_add_box(fluid, water, isphpbd_v3(-0.15f, -0.15f, 0.2f), isphpbd_v3(0.15f, 0.15f, 1.0f),
-                                                 isphpbd_v3(0, 0, -25.0f), NULL));
+    ASSERT_EQ(ISPHPBD_OK, isph_particles_add_box(fluid, water, isphpbd_v3(-0.15f, -0.15f, 0.2f),
+                                                 isphpbd_v3(0.15f, 0.15f, 1.0f), isphpbd_v3(0, 0, -25.0f), NULL));
     (void)fixture_run(fluid, 6, 0.01f);
     view = isph_particles(fluid);
     ASSERT_EQ_FMT(576, view.count, "%d");
@@ -432,7 +442,8 @@ TEST floor_feels_the_torque(void) {
     ground = isph_boundary_create(fluid, &d, NULL);
     for (int i = 0; i < 4; i++) { /* four walls around 0.4 x 0.4 */
         isph_boundary_desc wall = isph_boundary_desc_default();
-        wall.rotation = i < 2 ? turned(0, 0, 1, i ? 1.5707963f : -1.5707963f) : turned(1, 0, 0, i == 2 ? 1.5707963f : -1.5707963f);
+        wall.rotation =
+            i < 2 ? turned(0, 0, 1, i ? 1.5707963f : -1.5707963f) : turned(1, 0, 0, i == 2 ? 1.5707963f : -1.5707963f);
         wall.position = i < 2 ? isphpbd_v3(i ? 0.2f : -0.2f, 0, 0) : isphpbd_v3(0, 0, i == 2 ? -0.2f : 0.2f);
         ASSERT(isph_boundary_create(fluid, &wall, NULL).id != 0);
     }
@@ -467,7 +478,8 @@ static greatest_test_res momentum_balance(float friction, float viscosity, isphp
     material = isph_material_create(fluid, &md, NULL);
     d.shape = ISPH_SHAPE_BOX, d.container = true, d.friction = friction;
     room = isph_boundary_create(fluid, &d, NULL);
-    (void)isph_particles_add_box(fluid, material, isphpbd_v3(-0.5f, -0.5f, -0.2f), isphpbd_v3(0.0f, -0.1f, 0.2f), velocity, &added);
+    (void)isph_particles_add_box(fluid, material, isphpbd_v3(-0.5f, -0.5f, -0.2f), isphpbd_v3(0.0f, -0.1f, 0.2f),
+                                 velocity, &added);
     mass = added * 0.125;
     before = fixture_measure(fluid);
     scale = mass * sqrt(before.momentum[0] * before.momentum[0] + before.momentum[1] * before.momentum[1]);
@@ -508,7 +520,8 @@ TEST piston_pushes_water(void) {
     d.rotation = turned(0, 0, 1, -1.5707963f); /* its outside, +y, looks along +x */
     d.linear_velocity = isphpbd_v3(0.5f, 0, 0);
     piston = isph_boundary_create(fluid, &d, NULL);
-    ASSERT_EQ(ISPHPBD_OK, isph_particles_add_box(fluid, water, fixture_zero, isphpbd_v3(0.8f, 0.4f, 0.4f), fixture_zero, NULL));
+    ASSERT_EQ(ISPHPBD_OK,
+              isph_particles_add_box(fluid, water, fixture_zero, isphpbd_v3(0.8f, 0.4f, 0.4f), fixture_zero, NULL));
     for (int i = 0; i < 60; i++) {
         (void)isph_fluid_step(fluid, 1.0f / 60.0f, NULL);
         ASSERT(least_distance(fluid, piston, from_plane, 1.0) >= LEAST);
@@ -549,7 +562,8 @@ TEST friction_stops_sliding(void) {
         isph_boundary_desc d = isph_boundary_desc_default();
         d.friction = rough ? 1.0f : 0.0f;
         (void)isph_boundary_create(fluid, &d, NULL);
-        (void)isph_particles_add_box(fluid, water, fixture_zero, isphpbd_v3(1.0f, 0.05f, 1.0f), isphpbd_v3(1.0f, 0, 0), NULL);
+        (void)isph_particles_add_box(fluid, water, fixture_zero, isphpbd_v3(1.0f, 0.05f, 1.0f), isphpbd_v3(1.0f, 0, 0),
+                                     NULL);
         (void)fixture_run(fluid, 30, 0.01f);
         if (rough) ASSERT_IN_RANGE(0.0, fixture_measure(fluid).momentum[0], 0.02);
         else ASSERT_IN_RANGE(1.0, fixture_measure(fluid).momentum[0], 0.05);

@@ -6,8 +6,8 @@
 #include "greatest.h"
 #include "sph_fixture.h"
 
-#define DX 0.05f
-#define TAG 0xC0FFEEu
+#define DX            0.05f
+#define TAG           0xC0FFEEu
 #define PARTICLE_MASS 0.125 /* kg of water at this spacing */
 
 /* ---- [plate] A horizontal plane with a mass, kept by the test: what a rigid body of a host engine would be. ---------- */
@@ -110,7 +110,8 @@ static isph_fluid *pipe(isph_linear_solver solver, float height, float gravity, 
     if (!fluid) return NULL;
     water = fixture_water(fluid);
     (void)fixture_room(fluid, isphpbd_v3(0, -50, 0), isphpbd_v3(0.4f, 50, 0.4f));
-    (void)isph_particles_add_box(fluid, water, fixture_zero, isphpbd_v3(0.4f, height, 0.4f), isphpbd_v3(0, velocity, 0), NULL);
+    (void)isph_particles_add_box(fluid, water, fixture_zero, isphpbd_v3(0.4f, height, 0.4f), isphpbd_v3(0, velocity, 0),
+                                 NULL);
     return fluid;
 }
 
@@ -207,9 +208,18 @@ static greatest_test_res fall_with(double share) {
     PASS();
 }
 
-TEST plate_in_free_fall(void) { CHECK_CALL(fall_with(0.0)); PASS(); }
-TEST plate_carried_half(void) { CHECK_CALL(fall_with(0.5)); PASS(); }
-TEST plate_carried_fully(void) { CHECK_CALL(fall_with(1.0)); PASS(); }
+TEST plate_in_free_fall(void) {
+    CHECK_CALL(fall_with(0.0));
+    PASS();
+}
+TEST plate_carried_half(void) {
+    CHECK_CALL(fall_with(0.5));
+    PASS();
+}
+TEST plate_carried_fully(void) {
+    CHECK_CALL(fall_with(1.0));
+    PASS();
+}
 
 /* Entries that yield by their own inverse mass: told by the number or by the callback, it is the same matrix. */
 static greatest_test_res both_ways(isph_linear_solver solver) {
@@ -232,8 +242,14 @@ static greatest_test_res both_ways(isph_linear_solver solver) {
     PASS();
 }
 
-TEST inverse_mass_or_callback(void) { CHECK_CALL(both_ways(ISPH_LINEAR_CG)); PASS(); }
-TEST inverse_mass_or_callback_by_bicgstab(void) { CHECK_CALL(both_ways(ISPH_LINEAR_BICGSTAB)); PASS(); }
+TEST inverse_mass_or_callback(void) {
+    CHECK_CALL(both_ways(ISPH_LINEAR_CG));
+    PASS();
+}
+TEST inverse_mass_or_callback_by_bicgstab(void) {
+    CHECK_CALL(both_ways(ISPH_LINEAR_BICGSTAB));
+    PASS();
+}
 
 /* ---- [threads] --------------------------------------------------------------------------------------------------- */
 
@@ -264,7 +280,10 @@ TEST same_bits_with_a_coupler(void) {
 
 /* ---- [nonsense] -------------------------------------------------------------------------------------------------- */
 
-typedef struct nonsense { int kind; int calls; } nonsense;
+typedef struct nonsense {
+    int kind;
+    int calls;
+} nonsense;
 
 static int nonsense_walls(void *user, int index, isphpbd_vec3 position, float reach, isph_wall *out, int capacity) {
     static const float bad[4] = {NAN, INFINITY, -INFINITY, 3e38f};

@@ -10,8 +10,14 @@
 /* ---- [threads] --------------------------------------------------------------------------------------------------- */
 
 /* Starts `threads` threads for every run; thread k takes the tasks k, k + threads, ... */
-typedef struct pool { int threads; } pool;
-typedef struct share { void (*task)(void *ctx, int index); void *ctx; int first, stride, count; } share;
+typedef struct pool {
+    int threads;
+} pool;
+typedef struct share {
+    void (*task)(void *ctx, int index);
+    void *ctx;
+    int first, stride, count;
+} share;
 
 static void *take_share(void *argument) {
     const share *s = (const share *)argument;
@@ -25,7 +31,8 @@ static void run_threads(void (*task)(void *ctx, int index), void *ctx, int task_
     share shares[8];
     int started = 0;
     for (int k = 0; k < 8; k++) {
-        shares[k].task = task, shares[k].ctx = ctx, shares[k].first = k, shares[k].stride = threads, shares[k].count = task_count;
+        shares[k].task = task, shares[k].ctx = ctx, shares[k].first = k, shares[k].stride = threads,
+        shares[k].count = task_count;
     }
     for (int k = 1; k < threads; k++, started++) {
         if (pthread_create(&thread[k], NULL, take_share, &shares[k]) != 0) break;
@@ -58,7 +65,8 @@ static isph_fluid *dam(isphpbd_parallel parallel, int variant) {
     (void)isph_particles_add_box(fluid, water, isphpbd_v3(0, 0, 0), isphpbd_v3(0.6f, 0.8f, 0.6f), fixture_zero, NULL);
     if (variant == 1) {
         honey = isph_material_create(fluid, &thick, NULL);
-        (void)isph_particles_add_box(fluid, honey, isphpbd_v3(0.8f, 0.4f, 0), isphpbd_v3(1.2f, 0.8f, 0.6f), fixture_zero, NULL);
+        (void)isph_particles_add_box(fluid, honey, isphpbd_v3(0.8f, 0.4f, 0), isphpbd_v3(1.2f, 0.8f, 0.6f),
+                                     fixture_zero, NULL);
     }
     return fluid;
 }
@@ -87,11 +95,26 @@ static greatest_test_res same_with_all_runners(int variant, int steps) {
     PASS();
 }
 
-TEST runners_water(void) { CHECK_CALL(same_with_all_runners(0, 40)); PASS(); }
-TEST runners_two_liquids(void) { CHECK_CALL(same_with_all_runners(1, 25)); PASS(); }
-TEST runners_bicgstab(void) { CHECK_CALL(same_with_all_runners(2, 15)); PASS(); }
-TEST runners_weakly_compressible(void) { CHECK_CALL(same_with_all_runners(3, 3)); PASS(); }
-TEST runners_jacobi(void) { CHECK_CALL(same_with_all_runners(4, 15)); PASS(); }
+TEST runners_water(void) {
+    CHECK_CALL(same_with_all_runners(0, 40));
+    PASS();
+}
+TEST runners_two_liquids(void) {
+    CHECK_CALL(same_with_all_runners(1, 25));
+    PASS();
+}
+TEST runners_bicgstab(void) {
+    CHECK_CALL(same_with_all_runners(2, 15));
+    PASS();
+}
+TEST runners_weakly_compressible(void) {
+    CHECK_CALL(same_with_all_runners(3, 3));
+    PASS();
+}
+TEST runners_jacobi(void) {
+    CHECK_CALL(same_with_all_runners(4, 15));
+    PASS();
+}
 
 /* What the allocator hands out (garbage here, zeros there) is of no influence. */
 TEST memory_contents_do_not_matter(void) {
@@ -113,7 +136,10 @@ TEST memory_contents_do_not_matter(void) {
 
 /* ---- [snapshots] ------------------------------------------------------------------------------------------------- */
 
-typedef struct image { unsigned char *bytes; size_t size; } image;
+typedef struct image {
+    unsigned char *bytes;
+    size_t size;
+} image;
 
 static image save(const isph_fluid *fluid) {
     image i;
@@ -165,7 +191,10 @@ TEST resume_every_variant(void) {
     PASS();
 }
 
-static bool every_other(void *user, const isph_particle *p) { (void)user; return p->id % 2u == 0; }
+static bool every_other(void *user, const isph_particle *p) {
+    (void)user;
+    return p->id % 2u == 0;
+}
 
 /* Ids, free slots, user numbers, settings and impulses come back too. */
 TEST snapshot_holds_everything(void) {
@@ -236,7 +265,8 @@ static isph_fluid *tiny(void) {
     d.mesh.indices = index, d.mesh.index_count = 3;
     d.position.y = -1.0f;
     (void)isph_boundary_create(fluid, &d, NULL);
-    (void)isph_particles_add_box(fluid, water, isphpbd_v3(0, 0, 0), isphpbd_v3(0.15f, 0.15f, 0.15f), fixture_zero, NULL);
+    (void)isph_particles_add_box(fluid, water, isphpbd_v3(0, 0, 0), isphpbd_v3(0.15f, 0.15f, 0.15f), fixture_zero,
+                                 NULL);
     (void)isph_particles_remove_if(fluid, every_other, NULL);
     (void)fixture_run(fluid, 5, 0.01f);
     return fluid;

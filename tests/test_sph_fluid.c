@@ -258,7 +258,8 @@ TEST bad_particles(void) {
         p[1][i % 3] = bad[i / 3];
         ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, isph_particles_add(fluid, water, p[0], sizeof p[0], NULL, 0, 2, NULL));
         p[1][i % 3] = 0.1f, v[1][i % 3] = i / 3 == 6 ? 1e9f : bad[i / 3];
-        ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, isph_particles_add(fluid, water, p[0], sizeof p[0], v[0], sizeof v[0], 2, NULL));
+        ASSERT_EQ(ISPHPBD_BAD_ARGUMENT,
+                  isph_particles_add(fluid, water, p[0], sizeof p[0], v[0], sizeof v[0], 2, NULL));
         v[1][i % 3] = 0.0f;
     }
     ASSERT_EQ(ISPHPBD_BAD_HANDLE, isph_particles_add(fluid, unknown, p[0], sizeof p[0], NULL, 0, 2, NULL));
@@ -292,8 +293,7 @@ TEST bad_boxes(void) {
     }
     ASSERT_EQ(ISPHPBD_BAD_HANDLE, isph_particles_add_box(fluid, null, lo, hi, fixture_zero, NULL));
     ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, isph_particles_add_box(NULL, water, lo, hi, fixture_zero, NULL));
-    ASSERT_EQ(ISPHPBD_CAPACITY,
-              isph_particles_add_box(fluid, water, lo, isphpbd_v3(1, 2, 1), fixture_zero, NULL));
+    ASSERT_EQ(ISPHPBD_CAPACITY, isph_particles_add_box(fluid, water, lo, isphpbd_v3(1, 2, 1), fixture_zero, NULL));
     ASSERT_EQ(ISPHPBD_CAPACITY,
               isph_particles_add_box(fluid, water, lo, isphpbd_v3(9e3f, 9e3f, 9e3f), fixture_zero, NULL));
     ASSERT_EQ(hash, isph_fluid_hash(fluid));
@@ -313,7 +313,8 @@ TEST over_capacity(void) {
     water = fixture_water(fluid);
     (void)fixture_plane(fluid, 0.0f);
     for (int i = 0; i < 1600; i++) {
-        p[i][0] = 0.05f * (float)(i % 10), p[i][1] = 0.025f + 0.05f * (float)(i / 100), p[i][2] = 0.05f * (float)(i / 10 % 10);
+        p[i][0] = 0.05f * (float)(i % 10), p[i][1] = 0.025f + 0.05f * (float)(i / 100),
+        p[i][2] = 0.05f * (float)(i / 10 % 10);
     }
     hash = isph_fluid_hash(fluid);
     ASSERT_EQ(ISPHPBD_CAPACITY, isph_particles_add(fluid, water, p[0], sizeof p[0], NULL, 0, 1001, NULL));
@@ -403,7 +404,8 @@ TEST null_fluids(void) {
     PASS();
 }
 
-static isphpbd_result set_motion(isph_fluid *fluid, isph_boundary b, isphpbd_vec3 at, float w, isphpbd_vec3 v, isphpbd_vec3 spin) {
+static isphpbd_result set_motion(isph_fluid *fluid, isph_boundary b, isphpbd_vec3 at, float w, isphpbd_vec3 v,
+                                 isphpbd_vec3 spin) {
     isphpbd_quat q = {0, 0, 0, 1};
     q.w = w;
     return isph_boundary_set_motion(fluid, b, at, q, v, spin);
@@ -589,8 +591,14 @@ typedef struct meddler {
     size_t size;
 } meddler;
 
-static bool meddling_test(void *user, const isph_particle *p) { (void)user, (void)p; return true; }
-static bool meddling_edit(void *user, isph_particle *p) { (void)user, (void)p; return true; }
+static bool meddling_test(void *user, const isph_particle *p) {
+    (void)user, (void)p;
+    return true;
+}
+static bool meddling_edit(void *user, isph_particle *p) {
+    (void)user, (void)p;
+    return true;
+}
 
 static void meddle(meddler *m) {
     const isph_material water = {1};
@@ -601,7 +609,8 @@ static void meddle(meddler *m) {
     isph_boundary_desc bd = isph_boundary_desc_default();
     m->calls++;
     m->accepted += isph_particles_add(m->fluid, water, p, sizeof p, NULL, 0, 1, NULL) != ISPHPBD_LOCKED;
-    m->accepted += isph_particles_add_box(m->fluid, water, fixture_zero, fixture_zero, fixture_zero, NULL) != ISPHPBD_LOCKED;
+    m->accepted +=
+        isph_particles_add_box(m->fluid, water, fixture_zero, fixture_zero, fixture_zero, NULL) != ISPHPBD_LOCKED;
     m->accepted += isph_particles_remove(m->fluid, &id, 1) != 0;
     m->accepted += isph_particles_remove_if(m->fluid, meddling_test, NULL) != 0;
     m->accepted += isph_particles_edit(m->fluid, meddling_edit, NULL) != 0;

@@ -169,7 +169,8 @@ TEST two_distant_clusters(void) {
     for (int i = 0; i < 4; i++) {
         scatter(0, 500, origin, extent, 0.5f, 71u + (uint32_t)i);
         scatter(500, 500, apart[i], extent, 0.5f, 81u + (uint32_t)i);
-        for (int k = 0; k < 1500; k++) points[k % 500][k / 500] = (float)(int)(points[k % 500][k / 500] * 1024.0f) / 1024.0f;
+        for (int k = 0; k < 1500; k++)
+            points[k % 500][k / 500] = (float)(int)(points[k % 500][k / 500] * 1024.0f) / 1024.0f;
         CHECK_CALL(compare_with_brute_force(1000, 0.5f));
     }
     doubtful = 1e-6;

@@ -26,9 +26,7 @@ static double volume_integral(isph_kernel kernel, double support) {
 
 TEST integrate_to_one(void) {
     for (int k = 0; k < 3; k++) {
-        for (int s = 0; s < 4; s++) {
-            ASSERT_IN_RANGE(1.0, volume_integral(kernels[k], (double)supports[s]), 1e-5);
-        }
+        for (int s = 0; s < 4; s++) { ASSERT_IN_RANGE(1.0, volume_integral(kernels[k], (double)supports[s]), 1e-5); }
     }
     PASS();
 }
@@ -41,7 +39,8 @@ TEST slope_is_the_derivative(void) {
             const double steepest = value(kernels[k], 0.0, support) / support;
             for (int i = 2; i < 498; i++) {
                 const double r = support * i / 500.0;
-                const double difference = (value(kernels[k], r + step, support) - value(kernels[k], r - step, support)) / (2.0 * step);
+                const double difference =
+                    (value(kernels[k], r + step, support) - value(kernels[k], r - step, support)) / (2.0 * step);
                 const double slope = (double)isph_kernel_slope(kernels[k], (float)r, (float)support) * r;
                 ASSERT_IN_RANGE(difference, slope, 1e-3 * steepest);
             }
@@ -96,7 +95,8 @@ TEST centre_values(void) {
     const double pi = 3.14159265358979323846;
     ASSERT_IN_RANGE(21.0 / (16.0 * pi), value(ISPH_KERNEL_WENDLAND_C2, 0.0, 2.0), 1e-6);
     ASSERT_IN_RANGE(1.0 / pi, value(ISPH_KERNEL_CUBIC_SPLINE, 0.0, 2.0), 1e-6);
-    ASSERT_IN_RANGE((39.0625 - 5.0 * 5.0625 + 10.0 * 0.0625) / (20.0 * pi), value(ISPH_KERNEL_QUARTIC_SPLINE, 0.0, 2.5), 1e-6);
+    ASSERT_IN_RANGE((39.0625 - 5.0 * 5.0625 + 10.0 * 0.0625) / (20.0 * pi), value(ISPH_KERNEL_QUARTIC_SPLINE, 0.0, 2.5),
+                    1e-6);
     PASS();
 }
 

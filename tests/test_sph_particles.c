@@ -9,7 +9,11 @@
 
 /* ---- [model] What the fluid should hold, as a list. ---------------------------------------------------------------- */
 
-typedef struct model_particle { uint32_t id, user; float position[3]; uint32_t material; } model_particle;
+typedef struct model_particle {
+    uint32_t id, user;
+    float position[3];
+    uint32_t material;
+} model_particle;
 typedef struct model {
     model_particle particle[CAPACITY];
     int count;
@@ -77,7 +81,8 @@ static bool remove_some(isph_fluid *fluid, fixture_random *random) {
         const int at = random_below(random, expected.count);
         ids[count++] = expected.particle[at].id;
         if (i % 5 == 0) ids[count++] = expected.particle[at].id;
-        if (expected.gone_count > 0 && i % 4 == 0) ids[count++] = expected.gone[random_below(random, expected.gone_count)];
+        if (expected.gone_count > 0 && i % 4 == 0)
+            ids[count++] = expected.gone[random_below(random, expected.gone_count)];
     }
     removed = isph_particles_remove(fluid, ids, count);
     for (int i = 0; i < count; i++) {
@@ -140,9 +145,12 @@ static greatest_test_res random_sequence(uint32_t seed) {
     memset(&expected, 0, sizeof expected);
     for (int i = 0; i < 150; i++) {
         switch (random_below(&random, 5)) {
-            case 0: case 1: ASSERT(add_some(fluid, &random)); break;
+            case 0:
+            case 1: ASSERT(add_some(fluid, &random)); break;
             case 2: ASSERT(remove_some(fluid, &random)); break;
-            case 3: if (i % 7 == 0) ASSERT(remove_side(fluid, random_between(&random, 0.0f, 0.5f))); break;
+            case 3:
+                if (i % 7 == 0) ASSERT(remove_side(fluid, random_between(&random, 0.0f, 0.5f)));
+                break;
             default: ASSERT(shake_all(fluid)); break;
         }
         CHECK_CALL(compare(fluid, true));
@@ -227,7 +235,8 @@ TEST broken_edits_change_nothing(void) {
     isph_fluid *fluid = two_materials(CAPACITY);
     const isph_material water = {1};
     uint64_t hash;
-    ASSERT_EQ(ISPHPBD_OK, isph_particles_add_box(fluid, water, fixture_zero, isphpbd_v3(0.3f, 0.3f, 0.3f), fixture_zero, NULL));
+    ASSERT_EQ(ISPHPBD_OK,
+              isph_particles_add_box(fluid, water, fixture_zero, isphpbd_v3(0.3f, 0.3f, 0.3f), fixture_zero, NULL));
     hash = isph_fluid_hash(fluid);
     for (int k = 0; k < 24; k++) {
         const int changed = isph_particles_edit(fluid, spoil, &k);
@@ -275,14 +284,16 @@ TEST boxes_are_filled_by_their_volume(void) {
         const isphpbd_vec3 lo = isphpbd_v3(1.0f, -2.0f, 3.0f);
         int added = -1;
         isph_view view;
-        ASSERT_EQ(ISPHPBD_OK, isph_particles_add_box(fluid, water, lo, isphpbd_v3(lo.x + size[i][0], lo.y + size[i][1], lo.z + size[i][2]),
-                                                     isphpbd_v3(0, 0.5f, 0), &added));
+        ASSERT_EQ(ISPHPBD_OK, isph_particles_add_box(
+                                  fluid, water, lo, isphpbd_v3(lo.x + size[i][0], lo.y + size[i][1], lo.z + size[i][2]),
+                                  isphpbd_v3(0, 0.5f, 0), &added));
         ASSERT_EQ_FMT(count[i], added, "%d");
         view = isph_particles(fluid);
         ASSERT_EQ_FMT(count[i], view.count, "%d");
         for (int k = 0; k < view.count && i == 0; k++) {
             const float *p = view_position(&view, k);
-            ASSERT(p[0] > 1.024f && p[0] < 1.476f && p[1] > -1.976f && p[1] < -1.524f && p[2] > 3.024f && p[2] < 3.476f);
+            ASSERT(p[0] > 1.024f && p[0] < 1.476f && p[1] > -1.976f && p[1] < -1.524f && p[2] > 3.024f &&
+                   p[2] < 3.476f);
             ASSERT_EQ(0.5f, view_velocity(&view, k)[1]);
         }
         isph_fluid_destroy(fluid);

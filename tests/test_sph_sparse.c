@@ -22,9 +22,7 @@ static csr csr_make(int rows, int capacity) {
     return a;
 }
 static void csr_free(csr *a) { free(a->start), free(a->column), free(a->value); }
-static void csr_put(csr *a, int column, float value) {
-    a->column[a->entries] = column, a->value[a->entries++] = value;
-}
+static void csr_put(csr *a, int column, float value) { a->column[a->entries] = column, a->value[a->entries++] = value; }
 static void csr_end_row(csr *a) { a->start[++a->rows] = a->entries; }
 
 /* y = A x in double. */
@@ -108,7 +106,8 @@ static float *random_vector(int rows, uint32_t seed) {
     return v;
 }
 
-typedef isphpbd_result solve_function(isph_matrix *, const float *, float *, const isph_solve_desc *, isph_solve_info *);
+typedef isphpbd_result solve_function(isph_matrix *, const float *, float *, const isph_solve_desc *,
+                                      isph_solve_info *);
 static solve_function *const solvers[2] = {isph_matrix_solve_cg, isph_matrix_solve_bicgstab};
 
 /* ---- [product] --------------------------------------------------------------------------------------------------- */
@@ -161,10 +160,15 @@ TEST product_of_a_wide_matrix(void) {
 
 /* ---- [solving] --------------------------------------------------------------------------------------------------- */
 
-typedef struct solved { isph_solve_info info; double residual; float *x, *history; } solved;
+typedef struct solved {
+    isph_solve_info info;
+    double residual;
+    float *x, *history;
+} solved;
 
 /* Solves and measures; history has a mark behind its end. */
-static solved solve_system(const csr *a, const float *b, int solver, isph_solve_desc desc, const int *aggregate, int count) {
+static solved solve_system(const csr *a, const float *b, int solver, isph_solve_desc desc, const int *aggregate,
+                           int count) {
     solved s;
     isph_matrix *matrix = matrix_of(a);
     s.x = vector(a->rows);
@@ -549,7 +553,8 @@ TEST one_aggregate_and_empty_ones(void) {
 
 TEST same_bits_with_any_runner(void) {
     fixture_random order = {3u};
-    const isphpbd_parallel runners[4] = {{NULL, NULL}, {run_forward, NULL}, {run_reverse, NULL}, {run_shuffled, &order}};
+    const isphpbd_parallel runners[4] = {
+        {NULL, NULL}, {run_forward, NULL}, {run_reverse, NULL}, {run_shuffled, &order}};
     csr a = transport(18, 0.0f, false);
     float *b = random_vector(a.rows, 31u), *first = vector(a.rows), *x = vector(a.rows);
     isph_solve_desc desc = isph_solve_desc_default();

@@ -17,7 +17,9 @@
 
 /* ---- [random] ---------------------------------------------------------------------------------------------------- */
 
-typedef struct fixture_random { uint32_t state; } fixture_random;
+typedef struct fixture_random {
+    uint32_t state;
+} fixture_random;
 
 FIXTURE_FN uint32_t random_bits(fixture_random *r) {
     r->state ^= r->state << 13, r->state ^= r->state >> 17, r->state ^= r->state << 5;
@@ -37,7 +39,10 @@ typedef struct watched_memory {
     bool damaged; /* guard bytes were written, or a size or alignment was wrong */
 } watched_memory;
 
-typedef struct watched_head { unsigned char *raw; size_t size; } watched_head;
+typedef struct watched_head {
+    unsigned char *raw;
+    size_t size;
+} watched_head;
 
 FIXTURE_FN void *watched_alloc(size_t size, size_t align, void *user) {
     watched_memory *m = (watched_memory *)user;
@@ -85,9 +90,7 @@ FIXTURE_FN isphpbd_allocator watched_allocator(watched_memory *m) {
 }
 
 /* Everything that was taken has been given back, whole. */
-FIXTURE_FN bool watched_clean(const watched_memory *m) {
-    return !m->damaged && m->live == 0;
-}
+FIXTURE_FN bool watched_clean(const watched_memory *m) { return !m->damaged && m->live == 0; }
 
 /* ---- [fluids] ---------------------------------------------------------------------------------------------------- */
 
@@ -197,7 +200,10 @@ FIXTURE_FN void run_shuffled(void (*task)(void *ctx, int index), void *ctx, int 
     fixture_random *r = (fixture_random *)user;
     const int64_t first = random_below(r, task_count);
     int64_t stride = 1 + random_below(r, task_count), a = stride, b = task_count;
-    while (b != 0) { const int64_t rest = a % b; a = b, b = rest; }
+    while (b != 0) {
+        const int64_t rest = a % b;
+        a = b, b = rest;
+    }
     if (a != 1) stride = 1;
     for (int i = 0; i < task_count; i++) task(ctx, (int)((first + i * stride) % task_count));
 }
