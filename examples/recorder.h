@@ -206,7 +206,7 @@ bool recorder_begin(recorder *r, const scene *s, const recorder_options *options
     memset(r, 0, sizeof *r);
     r->options = *options;
     r->parallel = s->options.parallel;
-    if (r->options.view < 0) r->options.view = s->view;
+    if (r->options.view < 0) r->options.view = (int)s->view;
     if (r->options.shots > RECORDER_SHOTS) r->options.shots = RECORDER_SHOTS;
     if (o->png_dir) recorder_mkdir(o->png_dir);
     if (o->obj_dir) recorder_mkdir(o->obj_dir);

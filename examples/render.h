@@ -162,6 +162,15 @@ static bool render_build_tree(render_context *c) {
     return true;
 }
 
+/* For surface_input.solid: a closed mesh at least 2.5 spacings thick there; not cloth, whose other side may be dry. */
+static float render_thick_solid(void *user, vec3 p, vec3 direction, float reach) {
+    const render_context *c = (const render_context *)user;
+    bvh_hit near = bvh_nearest(&c->tree, p, direction, 0.0f, reach), far;
+    if (near.primitive < 0 || c->scene->meshes[c->tree.primitives[near.primitive].owner].opacity < 0.99f) return -1.0f;
+    far = bvh_nearest(&c->tree, p, direction, near.t + 0.05f * reach, RENDER_FAR);
+    return far.primitive >= 0 && far.t - near.t > 2.5f * c->scene->fluid.spacing ? near.t : -1.0f;
+}
+
 static void render_camera(render_context *c) {
     const render_scene *s = c->scene;
     float half = tanf(0.5f * s->fov * 3.14159265f / 180.0f);
@@ -585,8 +594,8 @@ static vec3 render_inside(const render_context *c, vec3 o, vec3 d, const render_
     vec3 beyond, glow;
     render_leave(c, v3_madd(o, d, step), d, &out);
     out.t += step;
-    t = render_opaque_distance(c, o, d, out.t + 3.0f * step);
-    if (t < out.t + 2.9f * step) { /* a solid, or the floor just behind the last of the liquid */
+    t = render_opaque_distance(c, o, d, out.t + 4.0f * step);
+    if (t < out.t + 3.9f * step) { /* a solid, or the floor just behind the last of the liquid */
         bvh_hit hit = bvh_nearest(&c->tree, o, d, t - 1e-4f * c->size, t + 1e-4f * c->size);
         beyond = hit.primitive >= 0 ? render_shade_solid(c, o, d, &hit, &opacity) : render_shade_ground(c, o, d, t);
         out.t = fminf(out.t, t);
@@ -715,7 +724,11 @@ bool render(image *im, const render_scene *scene, const isphpbd_parallel *parall
     render_camera(&c);
     c.pixels = (vec3 *)malloc((size_t)im->width * (size_t)im->height * sizeof(vec3));
     ok = c.pixels && render_build_tree(&c);
-    if (ok && !scene->particle_colors && scene->fluid.count > 0) ok = surface_create(&c.water, &scene->fluid, parallel);
+    if (ok && !scene->particle_colors && scene->fluid.count > 0) {
+        surface_input fluid = scene->fluid;
+        fluid.solid = render_thick_solid, fluid.solid_user = &c;
+        ok = surface_create(&c.water, &fluid, parallel);
+    }
     c.has_water = c.water.phi != NULL;
     ok = ok && render_light_map(&c, parallel);
     if (ok) {

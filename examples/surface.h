@@ -25,6 +25,10 @@ typedef struct surface_input {
     float spacing; /* m, distance of particles at rest */
     vec3 lo, hi;   /* nothing outside this box is shown */
     unsigned walls;
+    /* Distance along the unit direction to a thick solid, at most reach; negative: none. NULL: there are none. Where
+       water touches one, the gap of half a spacing that particles keep from it is closed. */
+    float (*solid)(void *user, vec3 p, vec3 direction, float reach);
+    void *solid_user;
 } surface_input;
 
 typedef struct surface {
@@ -143,7 +147,7 @@ static bool surface_sort(surface_work *w) {
     w->nz = (int)((hi.z - w->lo.z) / w->reach) + 1;
     bins = w->nx * w->ny * w->nz;
     w->start = (int *)calloc((size_t)bins + 2, sizeof *w->start);
-    w->spare = (surface_drop *)malloc((size_t)w->count * sizeof *w->spare);
+    w->spare = (surface_drop *)malloc(2 * (size_t)w->count * sizeof *w->spare); /* each may get one image in a solid */
     if (!w->start || !w->spare) return false;
     for (i = 0; i < w->count; ++i) ++w->start[surface_bin(w, w->drops[i].position) + 2];
     for (i = 2; i < bins + 2; ++i) w->start[i] += w->start[i - 1];
@@ -238,6 +242,21 @@ static void surface_relax_task(void *ctx, int task) {
     }
 }
 
+/* Images of the outermost particles behind the solid they touch, so that the surface ends inside it. */
+static void surface_fill_gaps(surface_work *w) {
+    int i, n = w->count;
+    for (i = 0; w->in->solid && i < n; ++i) {
+        const surface_drop *d = &w->spare[i];
+        float length = v3_length(d->shift), distance;
+        vec3 outward = v3_scale(d->shift, -1.0f / fmaxf(length, 1e-20f));
+        if (length < 0.1f * w->in->spacing || d->fill < 0.1f) continue; /* inside, or a drop of its own */
+        distance = w->in->solid(w->in->solid_user, d->position, outward, 1.1f * w->in->spacing);
+        if (distance < 0.0f) continue;
+        w->spare[w->count] = *d;
+        w->spare[w->count++].position = v3_madd(d->position, outward, 2.0f * distance);
+    }
+}
+
 static bool surface_prepare(surface_work *w, const isphpbd_parallel *parallel) {
     int tasks;
     if (!surface_collect(w)) return false;
@@ -247,6 +266,7 @@ static bool surface_prepare(surface_work *w, const isphpbd_parallel *parallel) {
     run_tasks(parallel, surface_shape_task, w, tasks);
     memcpy(w->spare, w->drops, (size_t)w->count * sizeof *w->drops);
     run_tasks(parallel, surface_relax_task, w, tasks);
+    surface_fill_gaps(w);
     return true;
 }
 
