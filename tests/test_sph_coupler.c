@@ -96,9 +96,10 @@ static isph_coupler plate_coupler(plate *p) {
     return c;
 }
 
-/* A pipe of 0.4 x 0.4 m along y with water from y = 0 up; its ends are far away. */
+/* A pipe of 0.4 x 0.4 m along y with water from y = 0 up; its ends are far away and its walls slippery. */
 static isph_fluid *pipe(isph_linear_solver solver, float height, float gravity, float velocity) {
     isph_fluid_desc desc = isph_fluid_desc_default();
+    isph_boundary_desc walls = isph_boundary_desc_default();
     isph_fluid *fluid;
     isph_material water;
     desc.particle_capacity = 1500;
@@ -109,7 +110,9 @@ static isph_fluid *pipe(isph_linear_solver solver, float height, float gravity, 
     fluid = isph_fluid_create(&desc, NULL);
     if (!fluid) return NULL;
     water = fixture_water(fluid);
-    (void)fixture_room(fluid, isphpbd_v3(0, -50, 0), isphpbd_v3(0.4f, 50, 0.4f));
+    walls.shape = ISPH_SHAPE_BOX, walls.container = true, walls.viscous_grip = 0.0f;
+    walls.half_extents = isphpbd_v3(0.2f, 50.0f, 0.2f), walls.position = isphpbd_v3(0.2f, 0.0f, 0.2f);
+    (void)isph_boundary_create(fluid, &walls, NULL);
     (void)isph_particles_add_box(fluid, water, fixture_zero, isphpbd_v3(0.4f, height, 0.4f), isphpbd_v3(0, velocity, 0),
                                  NULL);
     return fluid;
