@@ -1,0 +1,569 @@
+/* Soft bodies: short checks of the physics; the long ones are in validate_pbd.c. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "greatest.h"
+
+#define IPBD_IMPLEMENTATION
+#include "isphpbd_pbd.h"
+
+#define STEP (1.0f / 60.0f)
+
+static float cloth_xyz[3 * 25 * 25], block_xyz[3 * 7 * 7 * 7];
+static uint32_t cloth_triangles[6 * 24 * 24], block_tets[24 * 6 * 6 * 6];
+
+static ipbd_body_desc grid_desc(ipbd_preset preset, int columns, int rows, float width, float depth) {
+    ipbd_body_desc d = ipbd_body_desc_preset(preset);
+    d.mesh.triangle_count = ipbd_grid(columns, rows, width, depth, cloth_xyz, cloth_triangles);
+    d.mesh.positions = cloth_xyz, d.mesh.vertex_count = columns * rows, d.mesh.triangles = cloth_triangles;
+    return d;
+}
+static ipbd_body_desc cube_desc(int n, float size) {
+    ipbd_body_desc d = ipbd_body_desc_default();
+    d.mesh.tetrahedron_count = ipbd_block(n, n, n, isphpbd_v3(size, size, size), block_xyz, block_tets);
+    d.mesh.positions = block_xyz, d.mesh.vertex_count = (n + 1) * (n + 1) * (n + 1), d.mesh.tetrahedra = block_tets;
+    d.density = 1000.0f;
+    return d;
+}
+static ipbd_world *world_of(const ipbd_body_desc *a, ipbd_body *body, isphpbd_vec3 gravity, int substeps) {
+    ipbd_world_desc d = ipbd_world_desc_default();
+    ipbd_world *world;
+    d.gravity = gravity, d.substeps = substeps, d.sleep_speed = 0.0f;
+    world = ipbd_create(&d, NULL);
+    *body = ipbd_body_create(world, a, NULL);
+    return world;
+}
+static void run(ipbd_world *world, int steps) {
+    while (steps-- > 0) ipbd_step(world, STEP);
+}
+static isphpbd_vec3 down(void) { return isphpbd_v3(0.0f, -9.81f, 0.0f); }
+static isphpbd_vec3 nowhere(void) { return isphpbd_v3(0.0f, 0.0f, 0.0f); }
+
+/* ---- conservation ---- */
+
+static void spin(ipbd_world *world, ipbd_body body, const ipbd_body_desc *d, isphpbd_vec3 omega, isphpbd_vec3 speed) {
+    int i;
+    for (i = 0; i < d->mesh.vertex_count; ++i) {
+        isphpbd_vec3 p, v;
+        ipbd_view view = ipbd_body_view(world, body);
+        float mass = 1.0f / view.positions[4 * view.vertex_map[i] + 3];
+        ipbd_body_vertex(world, body, i, &p, NULL);
+        v = isphpbdx_add(isphpbdx_cross(omega, p), speed);
+        v.x += 0.3f * (float)((i * 7) % 5 - 2), v.y += 0.3f * (float)((i * 11) % 7 - 3); /* and some shaking */
+        ipbd_vertex_add_impulse(world, body, i, isphpbdx_scale(v, mass));
+    }
+}
+TEST momentum_is_exact(const ipbd_body_desc *d) {
+    ipbd_body body;
+    ipbd_world *world = world_of(d, &body, nowhere(), 12);
+    ipbd_stats a, b;
+    double scale, momentum, angular;
+    spin(world, body, d, isphpbd_v3(1.0f, 2.0f, -1.0f), isphpbd_v3(0.5f, -0.25f, 0.1f));
+    a = ipbd_world_stats(world);
+    run(world, 120);
+    b = ipbd_world_stats(world);
+    scale = sqrt(2.0 * a.kinetic_energy * ipbd_body_mass(world, body)); /* m v */
+    momentum = (double)isphpbdx_length(isphpbdx_sub(a.momentum, b.momentum)) / scale;
+    angular = (double)isphpbdx_length(isphpbdx_sub(a.angular_momentum, b.angular_momentum)) / scale;
+    ASSERTm("momentum drifts", momentum < 1e-5);
+    ASSERTm("angular momentum drifts", angular < 5e-5);
+    ASSERTm("energy grows", b.kinetic_energy <= a.kinetic_energy * 1.0001);
+    ipbd_destroy(world);
+    PASS();
+}
+TEST momentum_is_exact_for_every_kind(void) {
+    ipbd_body_desc d = grid_desc(IPBD_COTTON, 9, 9, 1.0f, 1.0f);
+    int model;
+    for (model = IPBD_BEND_DISTANCE; model <= IPBD_BEND_ISOMETRIC; ++model) {
+        d.bend_model = (ipbd_bend_model)model, d.bend = ipbd_compliance(100.0f);
+        CHECK_CALL(momentum_is_exact(&d));
+    }
+    d.stretch = ipbd_stiffness(0.9f), d.shear = ipbd_stiffness(0.6f), d.bend = ipbd_stiffness(0.75f);
+    CHECK_CALL(momentum_is_exact(&d));
+    d = cube_desc(3, 0.5f);
+    CHECK_CALL(momentum_is_exact(&d));
+    d.young_modulus = 2e7f;
+    CHECK_CALL(momentum_is_exact(&d));
+    d.solid_model = IPBD_SOLID_VOLUME, d.stretch = ipbd_compliance(1e-5f);
+    CHECK_CALL(momentum_is_exact(&d));
+    PASS();
+}
+TEST free_fall_is_exact(void) {
+    ipbd_body_desc d = cube_desc(2, 0.3f);
+    ipbd_body body;
+    ipbd_world *world = world_of(&d, &body, down(), 10);
+    isphpbd_vec3 v;
+    run(world, 60);
+    ipbd_body_vertex(world, body, 13, NULL, &v);
+    ASSERT_IN_RANGE(-9.81f, v.y, 1e-3f);
+    ASSERT_IN_RANGE(1000.0 * 0.027, ipbd_body_mass(world, body), 1e-3);
+    ipbd_destroy(world);
+    PASS();
+}
+TEST gravity_scale_and_drag_act(void) {
+    ipbd_body_desc d = cube_desc(1, 0.3f);
+    ipbd_body body;
+    ipbd_world *world;
+    isphpbd_vec3 v;
+    d.gravity_scale = -0.5f;
+    world = world_of(&d, &body, down(), 10);
+    run(world, 60);
+    ipbd_body_vertex(world, body, 0, NULL, &v);
+    ASSERT_IN_RANGE(4.905f, v.y, 1e-3f);
+    ASSERT_EQ(ISPHPBD_OK, ipbd_body_set_gravity_scale(world, body, 0.0f));
+    run(world, 10);
+    ipbd_body_vertex(world, body, 0, NULL, &v);
+    ASSERT_IN_RANGE(4.905f, v.y, 1e-3f);
+    ipbd_destroy(world);
+    d.gravity_scale = 1.0f, d.drag = 2.0f;
+    world = world_of(&d, &body, down(), 10);
+    run(world, 600);
+    ipbd_body_vertex(world, body, 0, NULL, &v);
+    ASSERT_IN_RANGE(-9.81f / 2.0f, v.y, 0.01f); /* terminal speed g / drag */
+    ipbd_destroy(world);
+    PASS();
+}
+
+/* ---- shape ---- */
+
+static float middle_drop(ipbd_elasticity stretch, int substeps, int iterations) {
+    ipbd_body_desc d = grid_desc(IPBD_COTTON, 13, 13, 1.0f, 1.0f);
+    uint32_t pins[4] = {0, 12, 12 * 13, 13 * 13 - 1};
+    ipbd_body body;
+    ipbd_world *world;
+    isphpbd_vec3 p;
+    d.stretch = d.shear = stretch, d.pinned = pins, d.pinned_count = 4, d.drag = 3.0f;
+    world = world_of(&d, &body, down(), substeps);
+    ipbd_set_budget(world, substeps, iterations);
+    run(world, 180);
+    ipbd_body_vertex(world, body, 84, &p, NULL);
+    ipbd_destroy(world);
+    return -p.y;
+}
+/* The paper's settings: each clearly different from the next, and the same whatever the iterations. */
+TEST pbd_stiffness_does_not_depend_on_iterations(void) {
+    static const float settings[4] = {0.6f, 0.75f, 0.8f, 0.9f};
+    float drop[4];
+    int i;
+    for (i = 0; i < 4; ++i) {
+        float more;
+        drop[i] = middle_drop(ipbd_stiffness(settings[i]), 8, 1);
+        more = middle_drop(ipbd_stiffness(settings[i]), 8, 4);
+        ASSERT_IN_RANGE(drop[i], more, 0.1f * drop[i]);
+        if (i > 0) ASSERTm("stiffer hangs higher", drop[i] < drop[i - 1]);
+    }
+    ASSERT(drop[0] > 1.2f * drop[3]);
+    PASS();
+}
+TEST compliance_is_ordered_and_zero_hardly_stretches(void) {
+    float soft = middle_drop(ipbd_compliance(1e-2f), 12, 1), firm = middle_drop(ipbd_compliance(1e-4f), 12, 1), hard = middle_drop(ipbd_compliance(0.0f), 12, 1);
+    ASSERT(soft > 1.2f * firm);
+    ASSERT(firm >= hard);
+    ASSERT(hard < 0.15f);
+    PASS();
+}
+static double crushed_recovers(float poisson, float young) {
+    ipbd_body_desc d = cube_desc(4, 0.5f);
+    ipbd_body body;
+    ipbd_world *world;
+    ipbd_arrays arrays;
+    double worst = 0.0;
+    int i, k;
+    d.poisson_ratio = poisson, d.young_modulus = young;
+    world = world_of(&d, &body, nowhere(), 12);
+    arrays = ipbd_world_arrays(world);
+    for (i = 0; i < arrays.vertex_count; ++i) arrays.positions[4 * i + 1] *= -0.5f; /* turned inside out and flattened */
+    run(world, 240);
+    for (i = 0; i < d.mesh.vertex_count; ++i)
+        for (k = 0; k < i; ++k) { /* all distances, since it may have turned */
+            isphpbd_vec3 p, q;
+            float now, rest = isphpbdx_length(isphpbdx_sub(ipbdx_v3(block_xyz + 3 * i), ipbdx_v3(block_xyz + 3 * k)));
+            ipbd_body_vertex(world, body, i, &p, NULL), ipbd_body_vertex(world, body, k, &q, NULL);
+            now = isphpbdx_length(isphpbdx_sub(p, q));
+            if (fabs((double)(now - rest)) > worst) worst = fabs((double)(now - rest));
+        }
+    if (ipbd_body_volume(world, body) < 0.9 * 0.125) worst = 1.0;
+    ipbd_destroy(world);
+    return worst;
+}
+TEST an_inverted_body_recovers_its_shape(void) {
+    ASSERT(crushed_recovers(0.3f, 1e5f) < 0.02);
+    ASSERT(crushed_recovers(0.45f, 1e4f) < 0.02);
+    ASSERT(crushed_recovers(0.0f, 1e5f) < 0.02);
+    PASS();
+}
+TEST volume_tetrahedra_keep_their_volume_under_load(void) {
+    ipbd_body_desc d = cube_desc(4, 0.5f);
+    ipbd_body body;
+    ipbd_world *world;
+    ipbd_collider_desc c = ipbd_collider_desc_default();
+    ipbd_collider plate;
+    double before, after;
+    int i;
+    d.solid_model = IPBD_SOLID_VOLUME, d.stretch = ipbd_compliance(1e-4f), d.volume = ipbd_compliance(0.0f);
+    world = world_of(&d, &body, down(), 20);
+    c.pose = ipbd_pose_at(0, -0.26f, 0);
+    ipbd_collider_create(world, &c, NULL);
+    c.shape = ipbd_shape_box(1.0f, 0.1f, 1.0f), c.pose = ipbd_pose_at(0, 0.36f, 0);
+    plate = ipbd_collider_create(world, &c, NULL);
+    before = ipbd_body_volume(world, body);
+    for (i = 0; i < 120; ++i) { /* press it to 80 % of its height */
+        ipbd_collider_move(world, plate, ipbd_pose_at(0, 0.36f - 0.1f * (float)(i < 60 ? i : 60) / 60.0f, 0));
+        ipbd_step(world, STEP);
+    }
+    after = ipbd_body_volume(world, body);
+    ASSERT_IN_RANGE(before, after, 0.01 * before);
+    ipbd_destroy(world);
+    PASS();
+}
+/* A cube's surface, six squares of n x n quads, welded at the seams. */
+static int box_shell(int n, float half, float *xyz, uint32_t *triangles) {
+    static const float axes[6][9] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {-1, 0, 0, 0, 0, 1, 0, 1, 0}, {0, 1, 0, 0, 0, 1, 1, 0, 0},
+                                     {0, -1, 0, 1, 0, 0, 0, 0, 1}, {0, 0, 1, 1, 0, 0, 0, 1, 0}, {0, 0, -1, 0, 1, 0, 1, 0, 0}};
+    int side, i, j, k, count = 0;
+    for (side = 0; side < 6; ++side) {
+        uint32_t first = (uint32_t)(side * (n + 1) * (n + 1));
+        for (j = 0; j <= n; ++j)
+            for (i = 0; i <= n; ++i) {
+                float u = 2.0f * (float)i / (float)n - 1.0f, v = 2.0f * (float)j / (float)n - 1.0f;
+                float *p = xyz + 3 * ((int)first + i + (n + 1) * j);
+                for (k = 0; k < 3; ++k) p[k] = half * (axes[side][k] + u * axes[side][3 + k] + v * axes[side][6 + k]);
+            }
+        for (j = 0; j < n; ++j)
+            for (i = 0; i < n; ++i, count += 2) {
+                uint32_t a = first + (uint32_t)(i + (n + 1) * j), b = a + 1, c = a + (uint32_t)n + 1, d = c + 1, *t = triangles + 3 * count;
+                t[0] = a, t[1] = b, t[2] = c, t[3] = b, t[4] = d, t[5] = c;
+            }
+    }
+    return count;
+}
+static float shell_xyz[3 * 6 * 9 * 9];
+static uint32_t shell_triangles[6 * 6 * 64];
+static ipbd_body_desc balloon_desc(void) {
+    ipbd_body_desc d = ipbd_body_desc_preset(IPBD_BALLOON);
+    d.mesh.triangle_count = box_shell(8, 0.25f, shell_xyz, shell_triangles);
+    d.mesh.positions = shell_xyz, d.mesh.vertex_count = 6 * 81, d.mesh.triangles = shell_triangles;
+    return d;
+}
+TEST a_balloon_keeps_its_volume_and_grows_with_pressure(void) {
+    ipbd_body_desc d = balloon_desc();
+    ipbd_collider_desc c = ipbd_collider_desc_default();
+    ipbd_mesh_report report;
+    ipbd_body body;
+    ipbd_world *world;
+    double rest;
+    int i;
+    d.pose = ipbd_pose_at(0, 0.6f, 0);
+    world = world_of(&d, &body, down(), 12);
+    ASSERT(body.id != 0);
+    ipbd_collider_create(world, &c, NULL);
+    ipbd_body_report(world, body, &report);
+    ASSERT_EQ(6 * 81 - (6 * 49 + 12 * 7 + 8), report.welded);
+    rest = ipbd_body_volume(world, body);
+    ASSERT_IN_RANGE(0.125, rest, 1e-5);
+    for (i = 0; i < 120; ++i) {
+        ipbd_step(world, STEP);
+        ASSERT_IN_RANGE(rest, ipbd_body_volume(world, body), 0.01 * rest); /* in flight, at the impact, at rest */
+    }
+    ASSERT_EQ(ISPHPBD_OK, ipbd_body_set_pressure(world, body, 1.5f, 0.0f));
+    run(world, 60);
+    ASSERT_IN_RANGE(1.5 * rest, ipbd_body_volume(world, body), 0.03 * rest);
+    ipbd_destroy(world);
+    PASS();
+}
+TEST overpressure_swells_a_shell(void) {
+    ipbd_body_desc d = balloon_desc();
+    ipbd_body body;
+    ipbd_world *world;
+    d.balloon = ipbd_absent(), d.overpressure = 200.0f;
+    world = world_of(&d, &body, nowhere(), 12);
+    run(world, 120);
+    ASSERT(ipbd_body_volume(world, body) > 1.1 * 0.125);
+    ASSERT(isphpbdx_length(ipbd_world_stats(world).momentum) < 1e-3f); /* a closed shell does not push itself away */
+    ipbd_destroy(world);
+    PASS();
+}
+TEST plastic_edges_stay_bent_elastic_ones_do_not(void) {
+    float lengths[2];
+    int plastic;
+    for (plastic = 0; plastic < 2; ++plastic) {
+        float xyz[6] = {0, 0, 0, 1, 0, 0};
+        uint32_t line[2] = {0, 1}, pin[1] = {0};
+        ipbd_body_desc d = ipbd_body_desc_default();
+        ipbd_body body;
+        ipbd_world *world;
+        isphpbd_vec3 p;
+        int i;
+        d.mesh.positions = xyz, d.mesh.vertex_count = 2, d.mesh.lines = line, d.mesh.line_count = 1, d.pinned = pin, d.pinned_count = 1;
+        d.stretch = ipbd_compliance(0.01f), d.drag = 5.0f;
+        d.plastic_yield = plastic ? 0.05f : 0.0f, d.plastic_creep = 5.0f, d.plastic_max = 0.5f;
+        world = world_of(&d, &body, nowhere(), 8);
+        for (i = 0; i < 60; ++i) ipbd_pin_move(world, body, 1, isphpbd_v3(1.0f + 0.3f * (float)i / 59.0f, 0, 0)), ipbd_step(world, STEP);
+        ipbd_unpin(world, body, 1);
+        run(world, 240);
+        ipbd_body_vertex(world, body, 1, &p, NULL);
+        lengths[plastic] = isphpbdx_length(p);
+        ipbd_destroy(world);
+    }
+    ASSERT_IN_RANGE(1.0f, lengths[0], 0.01f);
+    ASSERT(lengths[1] > 1.08f && lengths[1] < 1.3f);
+    PASS();
+}
+
+/* ---- pins, tethers, attachments ---- */
+
+TEST fast_pins_do_not_lag(void) {
+    ipbd_body_desc d = grid_desc(IPBD_COTTON, 17, 17, 1.0f, 1.0f);
+    uint32_t pins[2] = {0, 16};
+    ipbd_body body;
+    ipbd_world *world;
+    isphpbd_vec3 at[2], p;
+    float worst = 0.0f, stretch = 0.0f;
+    int i, k;
+    d.pinned = pins, d.pinned_count = 2, d.tether_slack = 1.03f;
+    world = world_of(&d, &body, down(), 16);
+    for (i = 0; i < 120; ++i) { /* round a circle of 1.5 m at 20 m/s */
+        float angle = 20.0f / 1.5f * STEP * (float)(i + 1), x = 1.5f * sinf(angle), z = 1.5f * (1.0f - cosf(angle));
+        at[0] = isphpbd_v3(-0.5f + x, 0, -0.5f + z), at[1] = isphpbd_v3(0.5f + x, 0, -0.5f + z);
+        for (k = 0; k < 2; ++k) ipbd_pin_move(world, body, (int)pins[k], at[k]);
+        ipbd_step(world, STEP);
+        for (k = 0; k < 2; ++k) {
+            ipbd_body_vertex(world, body, (int)pins[k], &p, NULL);
+            worst = isphpbdx_max(worst, isphpbdx_length(isphpbdx_sub(p, at[k])));
+        }
+        for (k = 0; k < 17 * 17; ++k) { /* no vertex further from the nearer pin than the flat cloth allows, plus 5 % */
+            float rest[2], now[2];
+            int side;
+            ipbd_body_vertex(world, body, k, &p, NULL);
+            for (side = 0; side < 2; ++side) {
+                isphpbd_vec3 flat = isphpbdx_sub(ipbdx_v3(cloth_xyz + 3 * k), ipbdx_v3(cloth_xyz + 3 * pins[side]));
+                rest[side] = isphpbdx_abs(flat.x) + isphpbdx_abs(flat.z), now[side] = isphpbdx_length(isphpbdx_sub(p, at[side]));
+            }
+            side = rest[0] < rest[1] ? 0 : 1;
+            if (rest[side] > 0.1f) stretch = isphpbdx_max(stretch, now[side] / rest[side] - 1.0f);
+        }
+    }
+    ASSERTm("pins are where they shall be", worst <= 1e-3f);
+    ASSERTm("tethers hold", stretch <= 0.05f);
+    ipbd_destroy(world);
+    PASS();
+}
+TEST attachments_follow_and_pull_the_host(void) {
+    ipbd_body_desc d = grid_desc(IPBD_COTTON, 9, 9, 1.0f, 1.0f);
+    ipbd_collider_desc c = ipbd_collider_desc_default();
+    ipbd_body body;
+    ipbd_world *world;
+    ipbd_collider bar;
+    isphpbd_vec3 p, pull, torque, sum = nowhere();
+    int i;
+    d.drag = 4.0f;
+    world = world_of(&d, &body, down(), 20);
+    c.shape = ipbd_shape_capsule(0.02f, 0.6f), c.pose = ipbd_pose_at(0, 0.05f, -0.5f), c.mask = 0; /* touches nothing */
+    bar = ipbd_collider_create(world, &c, NULL);
+    for (i = 0; i < 9; ++i) ASSERT_EQ(ISPHPBD_OK, ipbd_attach(world, body, i, bar));
+    for (i = 0; i < 240; ++i) {
+        ipbd_collider_move(world, bar, ipbd_pose_at(0, 0.05f + 0.5f * (float)(i < 60 ? i : 60) / 60.0f, -0.5f));
+        ipbd_step(world, STEP);
+    }
+    ipbd_body_vertex(world, body, 4, &p, NULL);
+    ASSERT_IN_RANGE(0.5f, p.y, 1e-5f);
+    ipbd_collider_take_impulse(world, bar, NULL, NULL);
+    run(world, 60);
+    ipbd_collider_take_impulse(world, bar, &pull, &torque);
+    ASSERT_IN_RANGE(-9.81 * ipbd_body_mass(world, body), (double)pull.y, 0.02 * 9.81 * ipbd_body_mass(world, body)); /* N s in one second */
+    for (i = 0; i < 9; ++i) {
+        ASSERT_EQ(ISPHPBD_OK, ipbd_pin_force(world, body, i, &p));
+        sum = isphpbdx_add(sum, p);
+    }
+    ASSERT_IN_RANGE(-9.81 * ipbd_body_mass(world, body), (double)sum.y, 0.02 * 9.81 * ipbd_body_mass(world, body));
+    ASSERT_EQ(ISPHPBD_OK, ipbd_collider_destroy(world, bar)); /* and all are free */
+    run(world, 30);
+    ipbd_body_vertex(world, body, 4, &p, NULL);
+    ASSERT(p.y < 0.1f);
+    ipbd_destroy(world);
+    PASS();
+}
+TEST teleport_has_no_jerk(void) {
+    ipbd_body_desc d = grid_desc(IPBD_COTTON, 9, 9, 1.0f, 1.0f);
+    uint32_t pins[2] = {0, 8};
+    ipbd_body body, other;
+    ipbd_world *a, *b;
+    ipbd_pose change = ipbd_pose_at(8.0f, 2.0f, -4.0f);
+    isphpbd_vec3 p, q;
+    int i;
+    d.pinned = pins, d.pinned_count = 2;
+    a = world_of(&d, &body, down(), 12), b = world_of(&d, &other, down(), 12);
+    run(a, 60), run(b, 60);
+    ASSERT_EQ(ISPHPBD_OK, ipbd_body_teleport(b, other, nowhere(), change));
+    run(a, 60), run(b, 60);
+    for (i = 0; i < 81; ++i) {
+        ipbd_body_vertex(a, body, i, &p, NULL), ipbd_body_vertex(b, other, i, &q, NULL);
+        ASSERT(isphpbdx_length(isphpbdx_sub(isphpbdx_sub(q, change.position), p)) < 2e-3f);
+    }
+    ipbd_destroy(a), ipbd_destroy(b);
+    PASS();
+}
+TEST bodies_sleep_and_wake(void) {
+    ipbd_body_desc d = cube_desc(2, 0.3f);
+    ipbd_collider_desc c = ipbd_collider_desc_default();
+    ipbd_world_desc wd = ipbd_world_desc_default();
+    ipbd_world *world = ipbd_create(&wd, NULL);
+    ipbd_collider ball;
+    ipbd_body body;
+    uint64_t asleep;
+    d.pose = ipbd_pose_at(0, 0.2f, 0), d.damping = 3.0f;
+    body = ipbd_body_create(world, &d, NULL);
+    ipbd_collider_create(world, &c, NULL);
+    c.shape = ipbd_shape_sphere(0.1f), c.pose = ipbd_pose_at(3, 0.2f, 0);
+    ball = ipbd_collider_create(world, &c, NULL);
+    run(world, 600);
+    ASSERT(ipbd_body_sleeping(world, body));
+    asleep = ipbd_hash(world);
+    run(world, 10);
+    ASSERT_EQ(asleep, ipbd_hash(world));
+    ipbd_collider_move(world, ball, ipbd_pose_at(0.2f, 0.2f, 0));
+    ipbd_step(world, STEP);
+    ASSERT_FALSE(ipbd_body_sleeping(world, body));
+    run(world, 600);
+    ASSERT(ipbd_body_sleeping(world, body));
+    ipbd_body_add_velocity(world, body, isphpbd_v3(0, 1, 0));
+    ASSERT_FALSE(ipbd_body_sleeping(world, body));
+    ipbd_destroy(world);
+    PASS();
+}
+TEST wind_carries_a_cloth(void) {
+    ipbd_body_desc d = grid_desc(IPBD_SILK, 9, 9, 1.0f, 1.0f);
+    uint32_t pins[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    ipbd_body body;
+    ipbd_world *world;
+    isphpbd_vec3 p;
+    d.pinned = pins, d.pinned_count = 9, d.wind_drag = 1.0f;
+    world = world_of(&d, &body, down(), 12);
+    ipbd_set_wind(world, isphpbd_v3(0, 0, 6.0f));
+    run(world, 300);
+    ipbd_body_vertex(world, body, 76, &p, NULL);
+    ASSERT(p.z > 0.0f); /* blown out from where it would hang, z = -0.5 */
+    ipbd_destroy(world);
+    PASS();
+}
+TEST per_vertex_masses_count(void) {
+    float xyz[6] = {0, 0, 0, 1, 0, 0}, masses[2] = {3.0f, 1.0f};
+    uint32_t line[2] = {0, 1};
+    ipbd_body_desc d = ipbd_body_desc_default();
+    ipbd_body body;
+    ipbd_world *world;
+    isphpbd_vec3 p, q;
+    d.mesh.positions = xyz, d.mesh.vertex_count = 2, d.mesh.lines = line, d.mesh.line_count = 1, d.masses = masses, d.damping = 0.0f;
+    world = world_of(&d, &body, nowhere(), 8);
+    ASSERT_IN_RANGE(4.0, ipbd_body_mass(world, body), 1e-6);
+    ipbd_vertex_add_impulse(world, body, 1, isphpbd_v3(1.0f, 0, 0)); /* pulls along the line: both share it */
+    run(world, 60);
+    ipbd_body_vertex(world, body, 0, NULL, &p), ipbd_body_vertex(world, body, 1, NULL, &q);
+    ASSERT_IN_RANGE(0.25f, p.x, 1e-3f);
+    ASSERT_IN_RANGE(0.25f, q.x, 1e-3f);
+    ASSERT_EQ(ISPHPBD_OK, ipbd_vertex_set_mass(world, body, 0, 1.0f));
+    ASSERT_IN_RANGE(2.0, ipbd_body_mass(world, body), 1e-6);
+    ipbd_destroy(world);
+    PASS();
+}
+TEST skins_follow(void) {
+    ipbd_body_desc d = cube_desc(2, 1.0f), cloth;
+    float points[9] = {0.1f, 0.2f, -0.3f, 0.5f, 0.5f, 0.5f, -0.25f, 0.0f, 0.25f}, out[9], normals[9], above[3] = {0.1f, 0.05f, 0.2f};
+    uint32_t triangle[3] = {0, 1, 2};
+    ipbd_body body;
+    ipbd_world *world = world_of(&d, &body, nowhere(), 4);
+    ipbd_skin skin;
+    isphpbd_result why;
+    ipbd_pose turn = ipbd_pose_at(1.0f, 0.0f, 0.0f);
+    int i;
+    skin = ipbd_skin_create(world, body, points, 12, 3, &why);
+    ASSERT_EQ(ISPHPBD_OK, why);
+    turn.rotation.x = 0.0f, turn.rotation.y = sqrtf(0.5f), turn.rotation.z = 0.0f, turn.rotation.w = sqrtf(0.5f); /* 90 degrees about y */
+    ipbd_body_teleport(world, body, nowhere(), turn);
+    ASSERT_EQ(ISPHPBD_OK, ipbd_skin_read(world, skin, out, normals, 12, triangle, 1));
+    for (i = 0; i < 3; ++i) {
+        ASSERT_IN_RANGE(points[3 * i + 2] + 1.0f, out[3 * i], 1e-5f);
+        ASSERT_IN_RANGE(points[3 * i + 1], out[3 * i + 1], 1e-5f);
+        ASSERT_IN_RANGE(-points[3 * i], out[3 * i + 2], 1e-5f);
+        ASSERT_IN_RANGE(1.0f, isphpbdx_length(ipbdx_v3(normals + 3 * i)), 1e-5f);
+    }
+    ASSERT_EQ(ISPHPBD_OK, ipbd_skin_destroy(world, skin));
+    ASSERT_EQ(ISPHPBD_BAD_HANDLE, ipbd_skin_read(world, skin, out, NULL, 12, NULL, 0));
+    cloth = grid_desc(IPBD_COTTON, 5, 5, 1.0f, 1.0f);
+    body = ipbd_body_create(world, &cloth, NULL);
+    skin = ipbd_skin_create(world, body, above, 12, 1, &why); /* 5 cm above the cloth */
+    ipbd_body_teleport(world, body, nowhere(), turn);
+    ASSERT_EQ(ISPHPBD_OK, ipbd_skin_read(world, skin, out, NULL, 12, NULL, 0));
+    ASSERT_IN_RANGE(0.05f, out[1], 1e-5f);
+    ASSERT_IN_RANGE(1.2f, out[0], 1e-5f);
+    ASSERT_EQ(ISPHPBD_OK, ipbd_body_destroy(world, body)); /* takes the skin along */
+    ASSERT_EQ(ISPHPBD_BAD_HANDLE, ipbd_skin_destroy(world, skin));
+    ipbd_destroy(world);
+    PASS();
+}
+TEST a_violent_blow_stays_finite(void) {
+    ipbd_body_desc d = grid_desc(IPBD_COTTON, 9, 9, 1.0f, 1.0f);
+    ipbd_body body;
+    ipbd_world *world = world_of(&d, &body, down(), 4);
+    ipbd_view view;
+    int i;
+    ipbd_vertex_add_impulse(world, body, 40, isphpbd_v3(1e30f, -1e34f, 1e30f));
+    run(world, 20);
+    view = ipbd_body_view(world, body);
+    for (i = 0; i < 4 * view.vertex_count; ++i) {
+        ASSERT(isphpbdx_finite(view.positions[i]));
+        ASSERT(isphpbdx_finite(view.velocities[i]));
+    }
+    ipbd_destroy(world);
+    PASS();
+}
+/* The angle's gradients are those of the angle: by finite differences. */
+TEST dihedral_gradients_are_right(void) {
+    static const float p[4][3] = {{0, 0, 0}, {1, 0.1f, 0}, {0.4f, 0.3f, 0.8f}, {0.5f, 0.4f, -0.9f}};
+    ipbdx_p4 four[4];
+    ipbdx_v4 gradient[4];
+    isphpbd_vec3 q[4];
+    float g[4];
+    int i, k;
+    for (i = 0; i < 4; ++i) {
+        q[i] = ipbdx_v3(p[i]);
+        four[i].p.x = isphpbdx_f4_all(p[i][0]), four[i].p.y = isphpbdx_f4_all(p[i][1]), four[i].p.z = isphpbdx_f4_all(p[i][2]), four[i].w = isphpbdx_f4_all(1.0f);
+    }
+    isphpbdx_f4_store(g, ipbdx_dihedral4(four, gradient));
+    ASSERT_IN_RANGE(ipbdx_dihedral_angle(q), g[0], 1e-5f);
+    for (i = 0; i < 4; ++i)
+        for (k = 0; k < 3; ++k) {
+            float *at = k == 0 ? &q[i].x : k == 1 ? &q[i].y : &q[i].z, keep = *at, up, low;
+            *at = keep + 1e-2f, up = ipbdx_dihedral_angle(q);
+            *at = keep - 1e-2f, low = ipbdx_dihedral_angle(q);
+            *at = keep;
+            isphpbdx_f4_store(g, k == 0 ? gradient[i].x : k == 1 ? gradient[i].y : gradient[i].z);
+            ASSERT_IN_RANGE((up - low) / 2e-2f, g[0], 5e-3f);
+        }
+    PASS();
+}
+
+GREATEST_MAIN_DEFS();
+int main(int argc, char **argv) {
+    GREATEST_MAIN_BEGIN();
+    RUN_TEST(momentum_is_exact_for_every_kind);
+    RUN_TEST(free_fall_is_exact);
+    RUN_TEST(gravity_scale_and_drag_act);
+    RUN_TEST(pbd_stiffness_does_not_depend_on_iterations);
+    RUN_TEST(compliance_is_ordered_and_zero_hardly_stretches);
+    RUN_TEST(an_inverted_body_recovers_its_shape);
+    RUN_TEST(volume_tetrahedra_keep_their_volume_under_load);
+    RUN_TEST(a_balloon_keeps_its_volume_and_grows_with_pressure);
+    RUN_TEST(overpressure_swells_a_shell);
+    RUN_TEST(plastic_edges_stay_bent_elastic_ones_do_not);
+    RUN_TEST(fast_pins_do_not_lag);
+    RUN_TEST(attachments_follow_and_pull_the_host);
+    RUN_TEST(teleport_has_no_jerk);
+    RUN_TEST(bodies_sleep_and_wake);
+    RUN_TEST(wind_carries_a_cloth);
+    RUN_TEST(per_vertex_masses_count);
+    RUN_TEST(skins_follow);
+    RUN_TEST(a_violent_blow_stays_finite);
+    RUN_TEST(dihedral_gradients_are_right);
+    GREATEST_MAIN_END();
+}
