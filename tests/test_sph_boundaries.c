@@ -26,7 +26,7 @@ static int add_block(isph_fluid *fluid, float x, float y, float z, float half) {
     return added;
 }
 
-/* ---- [distances] Signed, of a point in the frame of the shape, computed without the library. ------------------------ */
+/* ---- [distances] Signed, of a point in the frame of the shape, computed without the library. -------------------- */
 
 typedef double distance_function(const double p[3]);
 
@@ -110,7 +110,7 @@ static isphpbd_quat turned(float x, float y, float z, float angle) {
     return q;
 }
 
-/* ---- [solids] ---------------------------------------------------------------------------------------------------- */
+/* ---- [solids] --------------------------------------------------------------------------------------------------- */
 
 /* A block falls on the shape: at no time does a particle come nearer than allowed. */
 static greatest_test_res drop_on(const shape_case *c, isphpbd_quat rotation) {
@@ -165,7 +165,7 @@ TEST start_inside_every_shape(void) {
     PASS();
 }
 
-/* ---- [containers] ------------------------------------------------------------------------------------------------ */
+/* ---- [containers] ----------------------------------------------------------------------------------------------- */
 
 static greatest_test_res hold_inside(const shape_case *c, isphpbd_vec3 spin, int blocks) {
     isph_fluid *fluid = make_fluid(1000);
@@ -404,7 +404,7 @@ TEST jet_against_a_plate(void) {
     PASS();
 }
 
-/* ---- [impulses] -------------------------------------------------------------------------------------------------- */
+/* ---- [impulses] ------------------------------------------------------------------------------------------------- */
 
 /* At rest a floor carries the weight, and walls balance each other. */
 TEST floor_carries_the_weight(void) {
@@ -506,7 +506,7 @@ TEST momentum_goes_into_viscous_drag(void) {
     PASS();
 }
 
-/* ---- [motion] ---------------------------------------------------------------------------------------------------- */
+/* ---- [motion] --------------------------------------------------------------------------------------------------- */
 
 /* A wall comes down a channel at 0.5 m/s: the water is ahead of it, has its speed, and stays whole. */
 TEST piston_pushes_water(void) {

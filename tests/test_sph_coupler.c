@@ -1,5 +1,5 @@
-/* The hooks of isphpbd_sph.h for another solver: walls given from outside act like the fluid's own, feel the same forces,
-   and may give way. */
+/* The hooks of isphpbd_sph.h for another solver: walls given from outside act like the fluid's own, feel the same
+   forces, and may give way. */
 #define ISPH_IMPLEMENTATION
 #include "isphpbd_sph.h"
 
@@ -10,7 +10,7 @@
 #define TAG           0xC0FFEEu
 #define PARTICLE_MASS 0.125 /* kg of water at this spacing */
 
-/* ---- [plate] A horizontal plane with a mass, kept by the test: what a rigid body of a host engine would be. ---------- */
+/* ---- [plate] A horizontal plane with a mass, kept by the test: what a rigid body of a host engine would be. ----- */
 
 typedef struct plate {
     double y, velocity, mass, force; /* force: from outside, upwards */
@@ -118,7 +118,7 @@ static isph_fluid *pipe(isph_linear_solver solver, float height, float gravity, 
     return fluid;
 }
 
-/* ---- [rigid] ----------------------------------------------------------------------------------------------------- */
+/* ---- [rigid] ---------------------------------------------------------------------------------------------------- */
 
 TEST external_wall_is_like_a_plane(void) {
     isph_fluid *own = pipe(ISPH_LINEAR_CG, 0.5f, -9.81f, 0.0f), *other = pipe(ISPH_LINEAR_CG, 0.5f, -9.81f, 0.0f);
@@ -160,10 +160,11 @@ TEST moving_external_wall(void) {
     PASS();
 }
 
-/* ---- [yielding] -------------------------------------------------------------------------------------------------- */
+/* ---- [yielding] ------------------------------------------------------------------------------------------------- */
 
-/* 64 kg of water at 1 m/s meet a free plate without gravity. Momentum goes over without loss; the two part with at most a
-   third of the speed at which they met (the projection is not perfectly inelastic), so each is near the common velocity. */
+/* 64 kg of water at 1 m/s meet a free plate without gravity. Momentum goes over without loss; the two part with at most
+   a third of the speed at which they met (the projection is not perfectly inelastic), so each is near the common
+   velocity. */
 static greatest_test_res collide(isph_linear_solver solver, double mass) {
     isph_fluid *fluid = pipe(solver, 0.4f, 0.0f, -1.0f);
     plate p;
@@ -254,7 +255,7 @@ TEST inverse_mass_or_callback_by_bicgstab(void) {
     PASS();
 }
 
-/* ---- [threads] --------------------------------------------------------------------------------------------------- */
+/* ---- [threads] -------------------------------------------------------------------------------------------------- */
 
 TEST same_bits_with_a_coupler(void) {
     fixture_random order = {5u};
@@ -281,7 +282,7 @@ TEST same_bits_with_a_coupler(void) {
     PASS();
 }
 
-/* ---- [nonsense] -------------------------------------------------------------------------------------------------- */
+/* ---- [nonsense] ------------------------------------------------------------------------------------------------- */
 
 typedef struct nonsense {
     int kind;

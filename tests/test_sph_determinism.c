@@ -1,4 +1,4 @@
-/* isphpbd_sph.h gives the same bits for every runner, after every detour over a snapshot, and takes no broken snapshot. */
+/* isphpbd_sph.h gives the same bits for every runner and over every snapshot, and takes no broken snapshot. */
 #define ISPH_IMPLEMENTATION
 #include "isphpbd_sph.h"
 
@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-/* ---- [threads] --------------------------------------------------------------------------------------------------- */
+/* ---- [threads] -------------------------------------------------------------------------------------------------- */
 
 /* Starts `threads` threads for every run; thread k takes the tasks k, k + threads, ... */
 typedef struct pool {
@@ -42,7 +42,7 @@ static void run_threads(void (*task)(void *ctx, int index), void *ctx, int task_
     for (int k = started + 1; k < threads; k++) (void)take_share(&shares[k]);
 }
 
-/* ---- [scenes] More than two blocks of particles, so that tasks do run side by side. --------------------------------- */
+/* ---- [scenes] More than two blocks of particles, so that tasks do run side by side. ----------------------------- */
 
 static isph_fluid *dam(isphpbd_parallel parallel, int variant) {
     isph_fluid_desc desc = isph_fluid_desc_default();
@@ -134,7 +134,7 @@ TEST memory_contents_do_not_matter(void) {
     PASS();
 }
 
-/* ---- [snapshots] ------------------------------------------------------------------------------------------------- */
+/* ---- [snapshots] ------------------------------------------------------------------------------------------------ */
 
 typedef struct image {
     unsigned char *bytes;
@@ -246,7 +246,7 @@ TEST size_is_told_and_kept(void) {
     PASS();
 }
 
-/* ---- [broken] ---------------------------------------------------------------------------------------------------- */
+/* ---- [broken] --------------------------------------------------------------------------------------------------- */
 
 /* A fluid with a bit of everything, small enough to try every byte of its image. */
 static isph_fluid *tiny(void) {

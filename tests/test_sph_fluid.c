@@ -23,7 +23,7 @@ static isph_fluid *small_tank(const isph_fluid_desc *desc) {
     return fluid;
 }
 
-/* ---- [memory] ---------------------------------------------------------------------------------------------------- */
+/* ---- [memory] --------------------------------------------------------------------------------------------------- */
 
 /* One allocation of exactly the bytes told, none while stepping, guards intact, everything given back. */
 static greatest_test_res check_memory(isph_fluid_desc desc) {
@@ -102,7 +102,7 @@ TEST out_of_memory(void) {
     PASS();
 }
 
-/* ---- [desc] ------------------------------------------------------------------------------------------------------ */
+/* ---- [desc] ----------------------------------------------------------------------------------------------------- */
 
 static void spoil_numbers(isph_fluid_desc *d, int which) {
     static float *nothing = NULL;
@@ -218,7 +218,7 @@ TEST bad_materials(void) {
     PASS();
 }
 
-/* ---- [bad input] ------------------------------------------------------------------------------------------------- */
+/* ---- [bad input] ------------------------------------------------------------------------------------------------ */
 
 TEST bad_steps(void) {
     static const float bad[8] = {0.0f, -0.01f, NAN, INFINITY, -INFINITY, 1.0001f, 1e30f, 1e-30f};
@@ -378,7 +378,7 @@ TEST shift_keeps_boundaries_finite(void) {
     PASS();
 }
 
-/* ---- [null and stale] -------------------------------------------------------------------------------------------- */
+/* ---- [null and stale] ------------------------------------------------------------------------------------------- */
 
 TEST null_fluids(void) {
     const isph_boundary none = {0};
@@ -507,7 +507,7 @@ TEST boundary_capacity(void) {
     PASS();
 }
 
-/* ---- [meshes] ---------------------------------------------------------------------------------------------------- */
+/* ---- [meshes] --------------------------------------------------------------------------------------------------- */
 
 static const float corners[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}};
 static const uint32_t two_triangles[6] = {0, 1, 2, 2, 1, 3};
@@ -581,7 +581,7 @@ TEST mesh_room_is_given_back(void) {
     PASS();
 }
 
-/* ---- [wrong moment] Every call that changes the fluid, made from inside each kind of callback, is refused. ---------- */
+/* ---- [wrong moment] Every call that changes the fluid, made from inside each kind of callback, is refused. ------ */
 
 typedef struct meddler {
     isph_fluid *fluid;
@@ -672,7 +672,7 @@ TEST calls_from_inside_callbacks(void) {
     PASS();
 }
 
-/* ---- [answers] --------------------------------------------------------------------------------------------------- */
+/* ---- [answers] -------------------------------------------------------------------------------------------------- */
 
 static uint64_t ticking(void *user) { return ++*(uint64_t *)user; }
 

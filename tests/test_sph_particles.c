@@ -7,7 +7,7 @@
 
 #define CAPACITY 700
 
-/* ---- [model] What the fluid should hold, as a list. ---------------------------------------------------------------- */
+/* ---- [model] What the fluid should hold, as a list. ------------------------------------------------------------- */
 
 typedef struct model_particle {
     uint32_t id, user;
@@ -137,7 +137,7 @@ static isph_fluid *two_materials(int capacity) {
     return fluid;
 }
 
-/* ---- [sequences] ------------------------------------------------------------------------------------------------- */
+/* ---- [sequences] ------------------------------------------------------------------------------------------------ */
 
 static greatest_test_res random_sequence(uint32_t seed) {
     fixture_random random = {seed};
@@ -219,7 +219,7 @@ TEST unknown_ids_find_nothing(void) {
     PASS();
 }
 
-/* ---- [edit] ------------------------------------------------------------------------------------------------------ */
+/* ---- [edit] ----------------------------------------------------------------------------------------------------- */
 
 static bool spoil(void *user, isph_particle *p) {
     static const float bad[4] = {NAN, INFINITY, 1e30f, -INFINITY};
@@ -273,7 +273,7 @@ TEST edited_velocities_move(void) {
     PASS();
 }
 
-/* ---- [boxes] ----------------------------------------------------------------------------------------------------- */
+/* ---- [boxes] ---------------------------------------------------------------------------------------------------- */
 
 TEST boxes_are_filled_by_their_volume(void) {
     static const float size[4][3] = {{0.5f, 0.5f, 0.5f}, {0.05f, 0.3f, 0.4f}, {0.01f, 0.5f, 0.01f}, {0, 0, 0}};
@@ -301,7 +301,7 @@ TEST boxes_are_filled_by_their_volume(void) {
     PASS();
 }
 
-/* ---- [origin] ---------------------------------------------------------------------------------------------------- */
+/* ---- [origin] --------------------------------------------------------------------------------------------------- */
 
 /* Shifted by a power of two, a scene goes on as the unshifted one, up to rounding. */
 TEST shifted_origin(void) {

@@ -5,7 +5,7 @@
 #include "greatest.h"
 #include "sph_fixture.h"
 
-/* ---- [systems] --------------------------------------------------------------------------------------------------- */
+/* ---- [systems] -------------------------------------------------------------------------------------------------- */
 
 typedef struct csr {
     int rows, entries, capacity;
@@ -110,7 +110,7 @@ typedef isphpbd_result solve_function(isph_matrix *, const float *, float *, con
                                       isph_solve_info *);
 static solve_function *const solvers[2] = {isph_matrix_solve_cg, isph_matrix_solve_bicgstab};
 
-/* ---- [product] --------------------------------------------------------------------------------------------------- */
+/* ---- [product] -------------------------------------------------------------------------------------------------- */
 
 static greatest_test_res compare_product(const csr *a, uint32_t seed) {
     isph_matrix *matrix = matrix_of(a);
@@ -158,7 +158,7 @@ TEST product_of_a_wide_matrix(void) {
     PASS();
 }
 
-/* ---- [solving] --------------------------------------------------------------------------------------------------- */
+/* ---- [solving] -------------------------------------------------------------------------------------------------- */
 
 typedef struct solved {
     isph_solve_info info;
@@ -374,7 +374,7 @@ TEST zero_right_side(void) {
     PASS();
 }
 
-/* ---- [breakdown] ------------------------------------------------------------------------------------------------- */
+/* ---- [breakdown] ------------------------------------------------------------------------------------------------ */
 
 /* Neither solver can move: it says so and gives back what is no worse than 0. */
 static greatest_test_res check_stuck(const csr *a, int solver) {
@@ -449,7 +449,7 @@ TEST extreme_scales(void) {
     PASS();
 }
 
-/* ---- [preconditioners] ------------------------------------------------------------------------------------------- */
+/* ---- [preconditioners] ------------------------------------------------------------------------------------------ */
 
 static int *cubes_of_four(int n) {
     int *aggregate = (int *)malloc((size_t)(n * n * n) * sizeof(int));
@@ -549,7 +549,7 @@ TEST one_aggregate_and_empty_ones(void) {
     PASS();
 }
 
-/* ---- [threads] --------------------------------------------------------------------------------------------------- */
+/* ---- [threads] -------------------------------------------------------------------------------------------------- */
 
 TEST same_bits_with_any_runner(void) {
     fixture_random order = {3u};
@@ -574,7 +574,7 @@ TEST same_bits_with_any_runner(void) {
     PASS();
 }
 
-/* ---- [bad input] ------------------------------------------------------------------------------------------------- */
+/* ---- [bad input] ------------------------------------------------------------------------------------------------ */
 
 TEST refused_matrices_change_nothing(void) {
     csr a = transport(4, 0.0f, false);

@@ -15,7 +15,7 @@
 #define FIXTURE_FN static
 #endif
 
-/* ---- [random] ---------------------------------------------------------------------------------------------------- */
+/* ---- [random] --------------------------------------------------------------------------------------------------- */
 
 typedef struct fixture_random {
     uint32_t state;
@@ -29,7 +29,7 @@ FIXTURE_FN float random_unit(fixture_random *r) { return (float)(random_bits(r) 
 FIXTURE_FN float random_between(fixture_random *r, float lo, float hi) { return lo + (hi - lo) * random_unit(r); }
 FIXTURE_FN int random_below(fixture_random *r, int n) { return (int)(random_bits(r) % (uint32_t)n); }
 
-/* ---- [allocator] Counts, fills what it gives with garbage, and surrounds it with bytes that nobody may touch. ------ */
+/* ---- [allocator] Counts, fills what it gives with garbage, and surrounds it with bytes that nobody may touch. --- */
 
 #define FIXTURE_GUARD 256u
 
@@ -92,7 +92,7 @@ FIXTURE_FN isphpbd_allocator watched_allocator(watched_memory *m) {
 /* Everything that was taken has been given back, whole. */
 FIXTURE_FN bool watched_clean(const watched_memory *m) { return !m->damaged && m->live == 0; }
 
-/* ---- [fluids] ---------------------------------------------------------------------------------------------------- */
+/* ---- [fluids] --------------------------------------------------------------------------------------------------- */
 
 static const isphpbd_vec3 fixture_zero = {0.0f, 0.0f, 0.0f};
 
@@ -136,7 +136,7 @@ FIXTURE_FN uint32_t fixture_run(isph_fluid *fluid, int steps, float seconds) {
     return flags;
 }
 
-/* ---- [figures] --------------------------------------------------------------------------------------------------- */
+/* ---- [figures] -------------------------------------------------------------------------------------------------- */
 
 FIXTURE_FN const float *view_position(const isph_view *view, int i) {
     return (const float *)(const void *)((const char *)view->position + view->stride_bytes * (size_t)i);
@@ -185,7 +185,7 @@ FIXTURE_FN fixture_figures fixture_measure(const isph_fluid *fluid) {
     return f;
 }
 
-/* ---- [runners] Tasks in every order; `lanes` of a shuffled one are dealt out like threads would take them. --------- */
+/* ---- [runners] Tasks in every order; `lanes` of a shuffled one are dealt out like threads would take them. ------ */
 
 FIXTURE_FN void run_reverse(void (*task)(void *ctx, int index), void *ctx, int task_count, void *user) {
     (void)user;
