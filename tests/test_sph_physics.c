@@ -20,7 +20,7 @@ static double depth_of(const isph_fluid *fluid) { return 2.0 * fixture_measure(f
 
 /* ---- [rest] ----------------------------------------------------------------------------------------------------- */
 
-/* Relative L2 error of the pressure against rho g (depth - y), of particles at least `margin` (m) off walls and surface. */
+/* Relative L2 error of the pressure against rho g (depth - y), of particles `margin` (m) off walls and surface. */
 static double pressure_error(const isph_fluid *fluid, double half_width, double depth, double margin) {
     const isph_view view = isph_particles(fluid);
     double error = 0.0, scale = 0.0;

@@ -186,8 +186,8 @@ static solved solve_system(const csr *a, const float *b, int solver, isph_solve_
 }
 static void solved_free(solved *s) { free(s->x), free(s->history); }
 
-/* What every solve owes: the residual told is that of the x returned, the history is complete and ends with it (or, when
-   it did not converge, holds nothing better), and nothing is written behind it. */
+/* What every solve owes: the residual told is that of the x returned, the history is complete and ends with it (or,
+   when it did not converge, holds nothing better), and nothing is written behind it. */
 static greatest_test_res check_bookkeeping(const solved *s, const isph_solve_desc *desc) {
     float best = s->history[0];
     ASSERT(s->residual >= 0.0);

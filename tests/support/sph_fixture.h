@@ -1,5 +1,5 @@
-/* sph_fixture.h - what the tests of isphpbd_sph.h have in common: random numbers, an allocator that watches, task runners
-   of every order, fluids made in one line, and figures measured on them. Include after isphpbd_sph.h.
+/* sph_fixture.h - what the tests of isphpbd_sph.h have in common: random numbers, an allocator that watches, task
+   runners of every order, fluids made in one line, and figures measured on them. Include after isphpbd_sph.h.
    SPDX-License-Identifier: MIT */
 #ifndef SPH_FIXTURE_H
 #define SPH_FIXTURE_H
@@ -118,7 +118,7 @@ FIXTURE_FN isph_boundary fixture_room(isph_fluid *fluid, isphpbd_vec3 lo, isphpb
     return isph_boundary_create(fluid, &desc, NULL);
 }
 
-/* Particles of water in a hollow box that is open above (its lid is far away): floor at y = 0, centred on the y axis. */
+/* Water in a hollow box that is open above (its lid is far away): floor at y = 0, centred on the y axis. */
 FIXTURE_FN isph_fluid *fixture_tank(const isph_fluid_desc *desc, float width, float depth, float height) {
     isph_fluid *fluid = isph_fluid_create(desc, NULL);
     const float x = 0.5f * width, z = 0.5f * depth;
