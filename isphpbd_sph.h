@@ -1308,7 +1308,8 @@ static int isphx_column(const isphx_sell *sell, int chunk, int e) {
 /* ---- pairs: two right sides share one pass over the matrix, which is what the memory has to deliver ---- */
 #ifdef ISPHPBDX_SSE2
 ISPHX_HOT isphpbdx_f4 isphx_pairs(const float *a, const float *b) {
-    return _mm_castpd_ps(_mm_loadh_pd(_mm_load_sd((const double *)(const void *)a), (const double *)(const void *)b));
+    /* through the vector types, which may alias floats: a double may not */
+    return _mm_loadh_pi(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)a)), (const __m64 *)(const void *)b);
 }
 ISPHX_HOT isphpbdx_f4 isphx_twice_low(isphpbdx_f4 v) { return _mm_unpacklo_ps(v, v); }   /* v0 v0 v1 v1 */
 ISPHX_HOT isphpbdx_f4 isphx_twice_high(isphpbdx_f4 v) { return _mm_unpackhi_ps(v, v); }  /* v2 v2 v3 v3 */
@@ -1483,24 +1484,49 @@ static void isphx_coarse_factor(isphx_coarse *coarse) {
     }
 }
 
+/* value[i] -= sum row[j] value[j] over first <= j < i, for pairs; in four lanes, first being a multiple of four. */
+static void isphx_coarse_eliminate(float *value, const float *row, int first, int i) {
+    isphpbdx_f4 low = isphpbdx_f4_all(0.0f), high = low;
+    float lane[4], s0 = value[2 * i], s1 = value[2 * i + 1];
+    int j;
+    for (j = first; j + 4 <= i; j += 4) {
+        const isphpbdx_f4 four = isphpbdx_f4_load(row + j);
+        low = isphx_madd4(low, isphx_twice_low(four), isphpbdx_f4_load(value + 2 * j));
+        high = isphx_madd4(high, isphx_twice_high(four), isphpbdx_f4_load(value + 2 * j + 4));
+    }
+    for (; j < i; ++j) s0 -= row[j] * value[2 * j], s1 -= row[j] * value[2 * j + 1];
+    isphpbdx_f4_store(lane, isphpbdx_f4_add(low, high));
+    value[2 * i] = s0 - (lane[0] + lane[2]), value[2 * i + 1] = s1 - (lane[1] + lane[3]);
+}
+
+/* value[j] -= row[j] value[i] over first <= j < i, for pairs. */
+static void isphx_coarse_substitute(float *value, const float *row, int first, int i) {
+    const float s0 = value[2 * i], s1 = value[2 * i + 1];
+    const isphpbdx_f4 own = isphpbdx_f4_set(s0, s1, s0, s1);
+    int j;
+    for (j = first; j + 4 <= i; j += 4) {
+        const isphpbdx_f4 four = isphpbdx_f4_load(row + j);
+        float *low = value + 2 * j, *high = low + 4;
+        isphpbdx_f4_store(low, isphpbdx_f4_sub(isphpbdx_f4_load(low), isphpbdx_f4_mul(isphx_twice_low(four), own)));
+        isphpbdx_f4_store(high, isphpbdx_f4_sub(isphpbdx_f4_load(high), isphpbdx_f4_mul(isphx_twice_high(four), own)));
+    }
+    for (; j < i; ++j) value[2 * j] -= row[j] * s0, value[2 * j + 1] -= row[j] * s1;
+}
+
 /* value = Ac^-1 value, for both right sides. Returns their dot products with the right side through dot[2]. */
 static void isphx_coarse_solve(isphx_coarse *coarse, double dot[2]) {
     float *value = coarse->value;
-    int i, j;
+    int i;
     dot[0] = dot[1] = 0.0;
     for (i = 0; i < coarse->count; ++i) {
-        const float *row = coarse->factor + coarse->row_offset[i];
-        float s0 = value[2 * i], s1 = value[2 * i + 1];
-        for (j = coarse->first[i]; j < i; ++j) s0 -= row[j] * value[2 * j], s1 -= row[j] * value[2 * j + 1];
-        value[2 * i] = s0 * coarse->inverse[i], value[2 * i + 1] = s1 * coarse->inverse[i];
+        isphx_coarse_eliminate(value, coarse->factor + coarse->row_offset[i], coarse->first[i], i);
+        value[2 * i] *= coarse->inverse[i], value[2 * i + 1] *= coarse->inverse[i];
         dot[0] += (double)value[2 * i] * (double)value[2 * i];
         dot[1] += (double)value[2 * i + 1] * (double)value[2 * i + 1];
     }
     for (i = coarse->count - 1; i >= 0; --i) {
-        const float *row = coarse->factor + coarse->row_offset[i];
-        const float s0 = value[2 * i] * coarse->inverse[i], s1 = value[2 * i + 1] * coarse->inverse[i];
-        value[2 * i] = s0, value[2 * i + 1] = s1;
-        for (j = coarse->first[i]; j < i; ++j) value[2 * j] -= row[j] * s0, value[2 * j + 1] -= row[j] * s1;
+        value[2 * i] *= coarse->inverse[i], value[2 * i + 1] *= coarse->inverse[i];
+        isphx_coarse_substitute(value, coarse->factor + coarse->row_offset[i], coarse->first[i], i);
     }
 }
 
@@ -1515,8 +1541,7 @@ typedef struct isphx_system {
     float *x, *r, *d, *q;            /* solution, residual, direction, product: 2 per row, padded to 8 rows */
     double *partial;                 /* 4 per block */
     float alpha[2], beta[2];
-    const float *restricted;         /* what the coarse level sees: r as pairs (stride 2), or a single vector (stride 1) */
-    int restricted_stride;
+    bool keep[2];                    /* right sides whose start stays */
 } isphx_system;
 
 static void isphx_block_chunks(int rows, int block, int *begin, int *end) {
@@ -1600,41 +1625,53 @@ static void isphx_cg_update_task(void *ctx, int block) {
     s->partial[4 * block + 2] = isphx_sum_even(rz), s->partial[4 * block + 3] = isphx_sum_odd(rz);
 }
 
+/* The coarse correction of rows i and i + 1, as pairs. */
+static isphpbdx_f4 isphx_prolong(const isphx_coarse *coarse, int i) {
+    const isphpbdx_f4 value = isphx_pairs(coarse->value + 2 * coarse->aggregate[i], coarse->value + 2 * coarse->aggregate[i + 1]);
+    if (!coarse->weight) return value;
+    return isphpbdx_f4_mul(isphpbdx_f4_set(coarse->weight[i], coarse->weight[i], coarse->weight[i + 1], coarse->weight[i + 1]), value);
+}
+
 /* d = D^-1 r + P value + beta d */
 static void isphx_cg_direction_task(void *ctx, int block) {
     isphx_system *s = (isphx_system *)ctx;
     const int begin = block * ISPHX_BLOCK, end = isphpbdx_mini(begin + ISPHX_BLOCK, s->sell->rows);
-    const isphx_coarse *coarse = s->coarse;
-    int i;
-    for (i = begin; i < end; ++i) {
-        float z0 = s->inverse[i] * s->r[2 * i], z1 = s->inverse[i] * s->r[2 * i + 1];
-        if (coarse) {
-            const float *value = coarse->value + 2 * coarse->aggregate[i];
-            const float weight = coarse->weight ? coarse->weight[i] : 1.0f;
-            z0 += weight * value[0], z1 += weight * value[1];
-        }
-        s->d[2 * i] = z0 + s->beta[0] * s->d[2 * i];
-        s->d[2 * i + 1] = z1 + s->beta[1] * s->d[2 * i + 1];
+    const isphpbdx_f4 beta = isphpbdx_f4_set(s->beta[0], s->beta[1], s->beta[0], s->beta[1]);
+    int i, k;
+    for (i = begin; i + 2 <= end; i += 2) {
+        const isphpbdx_f4 inverse = isphpbdx_f4_set(s->inverse[i], s->inverse[i], s->inverse[i + 1], s->inverse[i + 1]);
+        isphpbdx_f4 z = isphpbdx_f4_mul(inverse, isphpbdx_f4_load(s->r + 2 * i));
+        if (s->coarse) z = isphpbdx_f4_add(z, isphx_prolong(s->coarse, i));
+        isphpbdx_f4_store(s->d + 2 * i, isphx_madd4(z, beta, isphpbdx_f4_load(s->d + 2 * i)));
+    }
+    for (k = 0; i < end && k < 2; ++k) { /* the last row, when their number is odd */
+        float z = s->inverse[i] * s->r[2 * i + k];
+        if (s->coarse) z += (s->coarse->weight ? s->coarse->weight[i] : 1.0f) * s->coarse->value[2 * s->coarse->aggregate[i] + k];
+        s->d[2 * i + k] = z + s->beta[k] * s->d[2 * i + k];
     }
 }
 
-#define ISPHX_COARSE_BLOCK 64 /* aggregates per task */
+#define ISPHX_COARSE_BLOCK 16 /* aggregates per task */
 
-/* value = P^T of the residual, a pair or a single vector */
-static void isphx_restrict_task(void *ctx, int block) {
+/* value = P^T r, two members at a time */
+static void isphx_cg_restrict_task(void *ctx, int block) {
     isphx_system *s = (isphx_system *)ctx;
     isphx_coarse *coarse = s->coarse;
-    const int begin = block * ISPHX_COARSE_BLOCK, end = isphpbdx_mini(begin + ISPHX_COARSE_BLOCK, coarse->count);
+    const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
+    const float none[2] = {0.0f, 0.0f};
     int g, m;
-    for (g = begin; g < end; ++g) {
-        float s0 = 0.0f, s1 = 0.0f;
-        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
-            const int i = coarse->member[m];
-            const float weight = coarse->weight ? coarse->weight[i] : 1.0f;
-            const float *r = s->restricted + s->restricted_stride * i;
-            s0 += weight * r[0], s1 += weight * r[s->restricted_stride - 1];
+    for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
+        isphpbdx_f4 sum = isphpbdx_f4_all(0.0f);
+        float lane[4];
+        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; m += 2) {
+            const bool two = m + 1 < coarse->member_start[g + 1];
+            const int a = coarse->member[m], b = two ? coarse->member[m + 1] : a;
+            isphpbdx_f4 r = isphx_pairs(s->r + 2 * a, two ? s->r + 2 * b : none);
+            if (coarse->weight) r = isphpbdx_f4_mul(r, isphpbdx_f4_set(coarse->weight[a], coarse->weight[a], coarse->weight[b], coarse->weight[b]));
+            sum = isphpbdx_f4_add(sum, r);
         }
-        coarse->value[2 * g] = s0, coarse->value[2 * g + 1] = s1;
+        isphpbdx_f4_store(lane, sum);
+        coarse->value[2 * g] = lane[0] + lane[2], coarse->value[2 * g + 1] = lane[1] + lane[3];
     }
 }
 
@@ -1646,9 +1683,7 @@ static void isphx_run_blocks(isphx_system *s, void (*task)(void *, int), int row
 static void isphx_coarse_apply(isphx_system *s, double rz[2]) {
     double dot[2];
     if (!s->coarse) return;
-    s->restricted = s->r;
-    s->restricted_stride = 2;
-    isphx_run_blocks(s, isphx_restrict_task, ISPHX_COARSE_BLOCK, s->coarse->count);
+    isphx_run_blocks(s, isphx_cg_restrict_task, ISPHX_COARSE_BLOCK, s->coarse->count);
     isphx_coarse_solve(s->coarse, dot);
     rz[0] += dot[0], rz[1] += dot[1];
 }
@@ -1664,36 +1699,53 @@ static bool isphx_finite_double(double v) { return v - v == 0.0 && isphpbdx_fini
 
 typedef struct isphx_cg_result { int iterations[2]; float residual[2]; bool breakdown; } isphx_cg_result;
 
-/* |r|^2 and r.D^-1 r of both right sides: an update by nothing. */
-static void isphx_cg_measure(isphx_system *s, double sums[4]) {
-    s->alpha[0] = s->alpha[1] = 0.0f;
-    isphx_run_blocks(s, isphx_cg_update_task, ISPHX_BLOCK, s->sell->rows);
-    isphx_sum_partials(s, 0, 4, sums);
+/* The start of a solve: b in r, q = A x. |b|^2 and |b - q|^2; no direction yet. */
+static void isphx_cg_compare_task(void *ctx, int block) {
+    isphx_system *s = (isphx_system *)ctx;
+    isphpbdx_f4 zero = isphpbdx_f4_all(0.0f), bb = zero, rr = zero;
+    int chunk, end, k;
+    isphx_block_chunks(s->sell->rows, block, &chunk, &end);
+    for (k = 2 * chunk * ISPHX_LANES; k < 2 * end * ISPHX_LANES; k += 4) {
+        const isphpbdx_f4 b = isphpbdx_f4_load(s->r + k), r = isphpbdx_f4_sub(b, isphpbdx_f4_load(s->q + k));
+        bb = isphx_madd4(bb, b, b);
+        rr = isphx_madd4(rr, r, r);
+        isphpbdx_f4_store(s->d + k, zero);
+    }
+    s->partial[4 * block] = isphx_sum_even(bb), s->partial[4 * block + 1] = isphx_sum_odd(bb);
+    s->partial[4 * block + 2] = isphx_sum_even(rr), s->partial[4 * block + 3] = isphx_sum_odd(rr);
+}
+
+/* x = q = 0 for what is not kept */
+static void isphx_cg_drop_task(void *ctx, int block) {
+    isphx_system *s = (isphx_system *)ctx;
+    int chunk, end, i, k;
+    isphx_block_chunks(s->sell->rows, block, &chunk, &end);
+    for (k = 0; k < 2; ++k) {
+        if (s->keep[k]) continue;
+        for (i = chunk * ISPHX_LANES; i < end * ISPHX_LANES; ++i) s->x[2 * i + k] = s->q[2 * i + k] = 0.0f;
+    }
+}
+
+static void isphx_cg_drop(isphx_system *s, bool keep_first, bool keep_second) {
+    s->keep[0] = keep_first, s->keep[1] = keep_second;
+    if (!keep_first || !keep_second) isphx_run_blocks(s, isphx_cg_drop_task, ISPHX_BLOCK, s->sell->rows);
 }
 
 /* b is given in r and the start in x, used where warm[k]; a start that is worse than 0 is dropped. Leaves r = b - A x and
-   no direction; norm[k] = |b_k|, sums as measured. */
+   no direction; norm[k] = |b_k|, sums |r|^2 and r.D^-1 r of both. */
 static void isphx_cg_start(isphx_system *s, const bool warm[2], double norm[2], double sums[4]) {
-    const int floats = 2 * isphx_padded(s->sell->rows);
-    int i, k;
-    for (i = 0; i < floats; ++i) {
-        if (!warm[i % 2]) s->x[i] = 0.0f;
-        s->d[i] = s->x[i], s->q[i] = 0.0f;
-    }
-    isphx_cg_measure(s, sums);
-    norm[0] = sqrt(sums[0]), norm[1] = sqrt(sums[1]);
+    float *d = s->d;
+    isphx_cg_drop(s, warm[0], warm[1]);
+    s->d = s->x;
     isphx_cg_apply(s);
-    for (i = 0; i < floats; ++i) s->x[i] = s->r[i], s->r[i] -= s->q[i]; /* b waits in x, the start in d */
-    isphx_cg_measure(s, sums);
-    for (k = 0; k < 2; ++k) {
-        const bool kept = sums[k] <= norm[k] * norm[k];
-        for (i = k; i < floats; i += 2) {
-            if (!kept) s->r[i] = s->x[i];
-            s->x[i] = kept ? s->d[i] : 0.0f;
-        }
-    }
-    memset(s->d, 0, (size_t)floats * sizeof(float));
-    isphx_cg_measure(s, sums);
+    s->d = d;
+    isphx_run_blocks(s, isphx_cg_compare_task, ISPHX_BLOCK, s->sell->rows);
+    isphx_sum_partials(s, 0, 4, sums);
+    norm[0] = sqrt(sums[0]), norm[1] = sqrt(sums[1]);
+    isphx_cg_drop(s, sums[2] <= sums[0], sums[3] <= sums[1]); /* a start that is not a number goes, too */
+    s->alpha[0] = s->alpha[1] = 1.0f;
+    isphx_run_blocks(s, isphx_cg_update_task, ISPHX_BLOCK, s->sell->rows);
+    isphx_sum_partials(s, 0, 4, sums);
 }
 
 /* Preconditioned conjugate gradients on both right sides at once; each stops by its own residual. history (may be NULL)
@@ -1813,6 +1865,22 @@ static void isphx_bicgstab_precondition_task(void *ctx, int block) {
     }
 }
 
+/* coarse->value = P^T in, for the first of the pair */
+static void isphx_bicgstab_restrict_task(void *ctx, int block) {
+    const isphx_bicgstab *s = (const isphx_bicgstab *)ctx;
+    isphx_coarse *coarse = s->system->coarse;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
+    int g, m;
+    for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
+        float sum = 0.0f;
+        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
+            const int i = coarse->member[m];
+            sum += (coarse->weight ? coarse->weight[i] : 1.0f) * s->in[i];
+        }
+        coarse->value[2 * g] = sum, coarse->value[2 * g + 1] = 0.0f;
+    }
+}
+
 /* p = r + beta (p - omega v) */
 static void isphx_bicgstab_direction_task(void *ctx, int block) {
     isphx_bicgstab *s = (isphx_bicgstab *)ctx;
@@ -1850,15 +1918,13 @@ static void isphx_bicgstab_product(isphx_bicgstab *s, const float *in, float *ou
 
 /* y = M^-1 in */
 static void isphx_bicgstab_precondition(isphx_bicgstab *s, const float *in) {
-    isphx_system *system = s->system;
+    isphx_coarse *coarse = s->system->coarse;
     double unused[2];
-    if (system->coarse) {
-        system->restricted = in;
-        system->restricted_stride = 1;
-        isphx_run_blocks(system, isphx_restrict_task, ISPHX_COARSE_BLOCK, system->coarse->count);
-        isphx_coarse_solve(system->coarse, unused);
-    }
     s->in = in;
+    if (coarse) {
+        isphpbdx_run(s->system->parallel, isphx_bicgstab_restrict_task, s, (coarse->count + ISPHX_COARSE_BLOCK - 1) / ISPHX_COARSE_BLOCK);
+        isphx_coarse_solve(coarse, unused);
+    }
     isphx_bicgstab_run(s, isphx_bicgstab_precondition_task, NULL);
 }
 
@@ -4542,9 +4608,10 @@ static void isphx_contacts(const isph_fluid *f, int i, isphpbd_vec3 *x, isphpbd_
     }
 }
 
-/* Pressure on the walls: 2 p V G dt, with p carried halfway to the wall along its gradient, which is where the forces on a
-   floating body come out right. No gradient is known to the weakly compressible solver. */
+/* Pressure on the walls: 2 p V G dt, with p carried to the wall along its gradient: the floor then bears the weight. No
+   gradient is known to the weakly compressible solver. */
 static void isphx_reactions(isph_fluid *f, int i, const isphx_force *force, int lane) {
+    const float *shape = f->shape + 4 * i;
     const float s2 = f->scale[i] * f->scale[i];
     int e;
     for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
@@ -4552,8 +4619,9 @@ static void isphx_reactions(isph_fluid *f, int i, const isphx_force *force, int 
         const isphpbd_vec3 n = entry->normal;
         float p = f->pressure[i];
         if (force) {
-            const float slope = (force->pressure[0][lane] * n.x + force->pressure[1][lane] * n.y + force->pressure[2][lane] * n.z) / s2;
-            p = isphpbdx_max(p - 0.5f * entry->distance * slope, 0.0f);
+            const float slope = (force->pressure[0][lane] / shape[0] * n.x + force->pressure[1][lane] / shape[1] * n.y +
+                                 force->pressure[2][lane] / shape[2] * n.z) / s2;
+            p = isphpbdx_max(p - entry->distance * slope, 0.0f);
         }
         entry->impulse = isphpbdx_madd(entry->impulse, n, -2.0f * p * f->volume * entry->area * f->now.seconds);
     }
