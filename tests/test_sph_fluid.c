@@ -378,6 +378,30 @@ TEST shift_keeps_boundaries_finite(void) {
     PASS();
 }
 
+/* A particle that flies out of the world (2^18 spacings) stops at its edge and is counted; the others go on. */
+TEST edge_of_the_world(void) {
+    const isph_fluid_desc desc = small_desc();
+    isph_fluid *fluid = small_tank(&desc);
+    const isph_material water = {1};
+    const float edge = 262144.0f * desc.spacing, p[3] = {edge - 0.2f, 0.0f, 0.0f}, v[3] = {45.0f, 0.0f, 0.0f};
+    uint32_t flags, id;
+    isph_view view;
+    int quarantined = 0;
+    ASSERT_EQ(ISPHPBD_OK, isph_particles_add(fluid, water, p, sizeof p, v, sizeof v, 1, &id));
+    flags = isph_fluid_step(fluid, 0.01f, NULL);
+    quarantined += isph_fluid_stats(fluid).quarantined;
+    flags |= isph_fluid_step(fluid, 0.01f, NULL);
+    quarantined += isph_fluid_stats(fluid).quarantined;
+    ASSERT((flags & ISPH_STEP_QUARANTINED) != 0);
+    ASSERT(quarantined > 0);
+    ASSERT(fixture_finite(fluid));
+    view = isph_particles(fluid);
+    ASSERT(view_position(&view, isph_particle_find(fluid, id))[0] <= edge);
+    ASSERT_EQ_FMT(1201, view.count, "%d");
+    isph_fluid_destroy(fluid);
+    PASS();
+}
+
 /* ---- [null and stale] ------------------------------------------------------------------------------------------- */
 
 TEST null_fluids(void) {
@@ -773,6 +797,7 @@ SUITE(sph_fluid) {
     RUN_TEST(bad_settings);
     RUN_TEST(extreme_settings);
     RUN_TEST(shift_keeps_boundaries_finite);
+    RUN_TEST(edge_of_the_world);
     RUN_TEST(null_fluids);
     RUN_TEST(stale_boundaries);
     RUN_TEST(bad_motions);
