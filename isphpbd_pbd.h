@@ -51,7 +51,7 @@ CONTENTS (search for the tag in brackets)
     [pbd-skins] embedded render meshes         [pbd-hooks] doors for a coupler
     Implementation:
     [math] [simd] [world] [handles] [mesh-check] [derive] [order] [commit] [kernels] [substep] [vertex] [balloon] [colliders]
-    [collide] [proximity] [contacts] [sleep] [bodies] [skins] [snapshot] [helpers]
+    [collide] [proximity] [contacts] [momentum] [sleep] [bodies] [skins] [snapshot] [helpers]
 
 CONFIGURATION
     ISPHPBD_STATIC      everything static in this file     ISPHPBD_API         your own linkage
@@ -1043,6 +1043,7 @@ typedef struct ipbdx_body {
     float tether_slack, damping, drag, wind_drag, wind_lift, gravity_scale, plastic_yield, plastic_creep, plastic_max;
     float thickness, friction, quiet_seconds;
     uint32_t self_collision, soft_collision, can_sleep, closed, asleep, tethers_stale, stiffest_stale, attachments;
+    uint32_t unbound; /* no vertex is pinned: momentum must stay */
     uint32_t layer, mask;
     isphpbd_vec3 low, high; /* bounds of the vertices' paths, with thickness */
     ipbd_mesh_report report;
@@ -1098,11 +1099,13 @@ typedef struct ipbdx_counts {
     int collider_vertices, collider_triangles, binds, bodies, colliders, skins; /* the last three: slots ever used */
 } ipbdx_counts;
 
-typedef struct ipbdx_partial { /* what one slab contributes to a sum over its body */
-    double mass, moment[3], momentum[3];
+typedef struct ipbdx_partial { /* what one slab contributes to sums over its body */
+    double mass, moment[3], momentum[3], spin[3], inertia[6]; /* inertia: xx yy zz xy xz yz */
     float fastest;
     int contacts, quarantined;
 } ipbdx_partial;
+
+typedef struct ipbdx_motion { double mass, centre[3], velocity[3], spin[3]; } ipbdx_motion; /* of a body as if rigid */
 
 typedef enum ipbdx_phase { IPBDX_IDLE = 0, IPBDX_BEGUN, IPBDX_PREDICTED } ipbdx_phase;
 
@@ -1132,6 +1135,7 @@ struct ipbd_world {
     ipbdx_elastics *elastics;
     ipbdx_slab *slabs;
     ipbdx_partial *partials;
+    ipbdx_motion *motions;                /* per body */
     int *interiors, *seams, *active_bodies; /* of bodies that are awake */
     int interior_count, seam_count, active_count;
     isphpbd_vec3 *collider_vertices;
@@ -1223,6 +1227,7 @@ static void ipbdx_lay_out_bodies(ipbd_world *w, isphpbdx_layout *l) {
     w->elastics = (ipbdx_elastics *)isphpbdx_take(l, (size_t)ipbdx_store_room(c, IPBDX_ELASTICS), sizeof *w->elastics);
     w->slabs = (ipbdx_slab *)isphpbdx_take(l, (size_t)c->slabs, sizeof *w->slabs);
     w->partials = (ipbdx_partial *)isphpbdx_take(l, (size_t)c->slabs, sizeof *w->partials);
+    w->motions = (ipbdx_motion *)isphpbdx_take(l, (size_t)c->bodies, sizeof *w->motions);
     w->interiors = (int *)isphpbdx_take(l, (size_t)c->slabs, sizeof(int));
     w->seams = (int *)isphpbdx_take(l, (size_t)c->slabs, sizeof(int));
 }
@@ -4249,28 +4254,41 @@ static void ipbdx_clamp_contacts(ipbd_world *world) {
     world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
 }
 
-/* ---- [sleep] and the frame round the substeps --------------------------------------------------------------------------- */
+/* ---- [momentum] what constraints must not change -----------------------------------------------------------------------------
+   Forces along the gradients at the end of a substep have no net force, but a small torque about its start, where velocities
+   belong: implicit integration brakes what turns. Bodies without pins get that back, and the sums' rounding errors, by a
+   rigid motion: per body the sums over m (x - predicted) and its moment about the start are brought to zero. */
 
-/* Adds mass, momentum and bounds of a slab; fixed order, so the sums do not depend on threads. */
-static void ipbdx_sum_task(void *context, int index) {
-    const ipbdx_job *job = (const ipbdx_job *)context;
-    ipbd_world *world = job->world;
-    const ipbdx_slab *slab = world->slabs + job->slabs[index];
-    ipbdx_partial *sum = world->partials + job->slabs[index];
-    int v, begin = world->bodies[slab->body].vertex_begin;
-    sum->mass = 0.0, sum->fastest = 0.0f;
+typedef enum ipbdx_sum_of { IPBDX_OF_VELOCITY, IPBDX_OF_CORRECTION } ipbdx_sum_of;
+
+/* Sums of mass, moment, and of m u with its moment, where u is the velocity, or what the constraints moved in this substep.
+   Places count from where the body's first vertex was born. */
+static void ipbdx_sum_slab(const ipbd_world *world, int index, ipbdx_sum_of what) {
+    const ipbdx_slab *slab = world->slabs + index;
+    const ipbdx_body *body = world->bodies + slab->body;
+    const float *places = what == IPBDX_OF_VELOCITY ? world->positions : world->starts, *origin = &world->rests[body->vertex_begin].x;
+    ipbdx_partial *sum = world->partials + index;
+    int v, k;
+    sum->mass = 0.0;
     memset(sum->moment, 0, sizeof sum->moment), memset(sum->momentum, 0, sizeof sum->momentum);
-    for (v = begin + slab->vertex_begin; v < begin + slab->vertex_end; ++v) {
-        const float *x = world->positions + 4 * (size_t)v, *u = world->velocities + 4 * (size_t)v;
-        double mass = (double)world->masses[v];
-        int k;
+    memset(sum->spin, 0, sizeof sum->spin), memset(sum->inertia, 0, sizeof sum->inertia);
+    for (v = body->vertex_begin + slab->vertex_begin; v < body->vertex_begin + slab->vertex_end; ++v) {
+        const float *x = world->positions + 4 * (size_t)v, *speed = world->velocities + 4 * (size_t)v, *place = places + 4 * (size_t)v;
+        double mass = what == IPBDX_OF_VELOCITY ? (double)world->masses[v] : 1.0 / (double)x[3], r[3], u[3];
+        for (k = 0; k < 3; ++k) {
+            r[k] = (double)place[k] - (double)origin[k];
+            u[k] = what == IPBDX_OF_VELOCITY ? (double)speed[k] : (double)(x[k] - (place[k] + speed[k] * world->h));
+        }
         sum->mass += mass;
-        for (k = 0; k < 3; ++k) sum->moment[k] += mass * (double)x[k], sum->momentum[k] += mass * (double)u[k];
-        sum->fastest = isphpbdx_max(sum->fastest, isphpbdx_length(ipbdx_v3(u)));
+        for (k = 0; k < 3; ++k) {
+            int a = (k + 1) % 3, b = (k + 2) % 3;
+            sum->moment[k] += mass * r[k], sum->momentum[k] += mass * u[k];
+            sum->spin[k] += mass * (r[a] * u[b] - r[b] * u[a]);
+            sum->inertia[k] += mass * (r[a] * r[a] + r[b] * r[b]);
+        }
+        sum->inertia[3] -= mass * r[0] * r[1], sum->inertia[4] -= mass * r[0] * r[2], sum->inertia[5] -= mass * r[1] * r[2];
     }
 }
-typedef struct ipbdx_motion { double mass, centre[3], velocity[3], spin[3]; } ipbdx_motion; /* of a body as if rigid */
-
 static void ipbdx_solve_3x3(const double *m, const double *right, double *out) { /* symmetric: xx yy zz xy xz yz */
     double a = m[1] * m[2] - m[5] * m[5], b = m[4] * m[5] - m[3] * m[2], c = m[3] * m[5] - m[4] * m[1];
     double det = m[0] * a + m[3] * b + m[4] * c, e = m[0] * m[2] - m[4] * m[4], f = m[3] * m[4] - m[0] * m[5], g = m[0] * m[1] - m[3] * m[3];
@@ -4280,45 +4298,113 @@ static void ipbdx_solve_3x3(const double *m, const double *right, double *out) {
     out[1] = (b * right[0] + e * right[1] + f * right[2]) / det;
     out[2] = (c * right[0] + f * right[1] + g * right[2]) / det;
 }
-/* Angular momentum and inertia of all vertices about the centre; serial per body, double. */
+/* The rigid motion with the momentum and angular momentum of the slabs' sums. */
 static ipbdx_motion ipbdx_rigid_motion(const ipbd_world *world, const ipbdx_body *body) {
-    ipbdx_motion motion;
+    const float *origin = &world->rests[body->vertex_begin].x;
+    ipbdx_motion m;
     double spin[3] = {0, 0, 0}, inertia[6] = {0, 0, 0, 0, 0, 0}, small;
-    int i, k, v;
-    memset(&motion, 0, sizeof motion);
+    int i, k;
+    memset(&m, 0, sizeof m);
     for (i = body->slab_begin; i < body->slab_begin + body->slab_interior; ++i) {
-        motion.mass += world->partials[i].mass;
-        for (k = 0; k < 3; ++k) motion.centre[k] += world->partials[i].moment[k], motion.velocity[k] += world->partials[i].momentum[k];
+        const ipbdx_partial *sum = world->partials + i;
+        m.mass += sum->mass;
+        for (k = 0; k < 3; ++k) m.centre[k] += sum->moment[k], m.velocity[k] += sum->momentum[k], spin[k] += sum->spin[k];
+        for (k = 0; k < 6; ++k) inertia[k] += sum->inertia[k];
     }
-    for (k = 0; k < 3; ++k) motion.centre[k] /= motion.mass, motion.velocity[k] /= motion.mass;
-    for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
-        const float *x = world->positions + 4 * (size_t)v, *u = world->velocities + 4 * (size_t)v;
-        double m = (double)world->masses[v], r[3], w[3];
-        for (k = 0; k < 3; ++k) r[k] = (double)x[k] - motion.centre[k], w[k] = (double)u[k] - motion.velocity[k];
-        for (k = 0; k < 3; ++k) spin[k] += m * (r[(k + 1) % 3] * w[(k + 2) % 3] - r[(k + 2) % 3] * w[(k + 1) % 3]);
-        inertia[0] += m * (r[1] * r[1] + r[2] * r[2]), inertia[1] += m * (r[0] * r[0] + r[2] * r[2]), inertia[2] += m * (r[0] * r[0] + r[1] * r[1]);
-        inertia[3] -= m * r[0] * r[1], inertia[4] -= m * r[0] * r[2], inertia[5] -= m * r[1] * r[2];
+    for (k = 0; k < 3; ++k) m.centre[k] /= m.mass, m.velocity[k] /= m.mass;
+    for (k = 0; k < 3; ++k) { /* to the centre of mass */
+        int a = (k + 1) % 3, b = (k + 2) % 3;
+        spin[k] -= m.mass * (m.centre[a] * m.velocity[b] - m.centre[b] * m.velocity[a]);
+        inertia[k] -= m.mass * (m.centre[a] * m.centre[a] + m.centre[b] * m.centre[b]);
     }
-    small = 1e-12 * (inertia[0] + inertia[1] + inertia[2]); /* a straight rope has no inertia about itself */
+    inertia[3] += m.mass * m.centre[0] * m.centre[1], inertia[4] += m.mass * m.centre[0] * m.centre[2], inertia[5] += m.mass * m.centre[1] * m.centre[2];
+    small = 1e-9 * (inertia[0] + inertia[1] + inertia[2]); /* a straight rope has no inertia about itself */
     for (k = 0; k < 3; ++k) inertia[k] += small;
-    ipbdx_solve_3x3(inertia, spin, motion.spin);
-    return motion;
+    ipbdx_solve_3x3(inertia, spin, m.spin);
+    for (k = 0; k < 3; ++k) m.centre[k] += (double)origin[k];
+    return m;
+}
+static double ipbdx_rigid_at(const ipbdx_motion *m, const float *place, int k) {
+    int a = (k + 1) % 3, b = (k + 2) % 3;
+    return m->velocity[k] + m->spin[a] * ((double)place[b] - m->centre[b]) - m->spin[b] * ((double)place[a] - m->centre[a]);
+}
+static void ipbdx_correction_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    if (job->world->bodies[job->world->slabs[job->slabs[index]].body].unbound) ipbdx_sum_slab(job->world, job->slabs[index], IPBDX_OF_CORRECTION);
+}
+static void ipbdx_restore_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    ipbd_world *world = job->world;
+    const ipbdx_slab *slab = world->slabs + job->slabs[index];
+    const ipbdx_body *body = world->bodies + slab->body;
+    int v, k;
+    for (v = body->vertex_begin + slab->vertex_begin; v < body->vertex_begin + slab->vertex_end && body->unbound; ++v)
+        for (k = 0; k < 3; ++k) {
+            float *x = world->positions + 4 * (size_t)v + k;
+            *x = (float)((double)*x - ipbdx_rigid_at(world->motions + slab->body, world->starts + 4 * (size_t)v, k));
+        }
+}
+static bool ipbdx_any_unbound(const ipbd_world *world) {
+    int i;
+    for (i = 0; i < world->active_count; ++i)
+        if (world->bodies[world->active_bodies[i]].unbound) return true;
+    return false;
+}
+static void ipbdx_find_corrections(ipbd_world *world) {
+    int i;
+    ipbdx_run_slabs(world, ipbdx_correction_task, world->interiors, world->interior_count);
+    for (i = 0; i < world->active_count; ++i) {
+        const ipbdx_body *body = world->bodies + world->active_bodies[i];
+        if (body->unbound) world->motions[world->active_bodies[i]] = ipbdx_rigid_motion(world, body);
+    }
+}
+static void ipbdx_keep_momentum(ipbd_world *world) {
+    if (!ipbdx_any_unbound(world)) return;
+    ipbdx_find_corrections(world);
+    ipbdx_run_slabs(world, ipbdx_restore_task, world->interiors, world->interior_count);
+    ipbdx_find_corrections(world);
+}
+/* What rounding left goes into the velocities, which have digits to spare. */
+static void ipbdx_trim_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    ipbd_world *world = job->world;
+    const ipbdx_slab *slab = world->slabs + job->slabs[index];
+    const ipbdx_body *body = world->bodies + slab->body;
+    int v, k;
+    for (v = body->vertex_begin + slab->vertex_begin; v < body->vertex_begin + slab->vertex_end && body->unbound; ++v)
+        for (k = 0; k < 3; ++k) {
+            float *u = world->velocities + 4 * (size_t)v + k;
+            *u = (float)((double)*u - ipbdx_rigid_at(world->motions + slab->body, world->starts + 4 * (size_t)v, k) / (double)world->h);
+        }
+}
+
+/* ---- [sleep] and the frame round the substeps --------------------------------------------------------------------------- */
+
+/* Fastest vertex of a slab, for sleeping. */
+static void ipbdx_speed_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    ipbd_world *world = job->world;
+    const ipbdx_slab *slab = world->slabs + job->slabs[index];
+    int v, begin = world->bodies[slab->body].vertex_begin;
+    float fastest = 0.0f;
+    for (v = begin + slab->vertex_begin; v < begin + slab->vertex_end; ++v) {
+        isphpbd_vec3 speed = ipbdx_v3(world->velocities + 4 * (size_t)v);
+        fastest = isphpbdx_max(fastest, isphpbdx_dot(speed, speed));
+    }
+    world->partials[job->slabs[index]].fastest = sqrtf(fastest);
 }
 /* Velocities move toward those of the body as if it were rigid: linear and angular momentum stay (Mueller et al. 2007). */
 static void ipbdx_damp_body(ipbd_world *world, const ipbdx_body *body) {
-    ipbdx_motion m = ipbdx_rigid_motion(world, body);
+    ipbdx_motion m;
     double share = 1.0 - 1.0 / (1.0 + (double)body->damping * (double)world->dt);
     int v, k;
+    for (v = body->slab_begin; v < body->slab_begin + body->slab_interior; ++v) ipbdx_sum_slab(world, v, IPBDX_OF_VELOCITY);
+    m = ipbdx_rigid_motion(world, body);
     for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
         const float *x = world->positions + 4 * (size_t)v;
         float *u = world->velocities + 4 * (size_t)v;
-        double r[3];
         if (world->pins[v].pinned) continue;
-        for (k = 0; k < 3; ++k) r[k] = (double)x[k] - m.centre[k];
-        for (k = 0; k < 3; ++k) {
-            double rigid = m.velocity[k] + m.spin[(k + 1) % 3] * r[(k + 2) % 3] - m.spin[(k + 2) % 3] * r[(k + 1) % 3];
-            u[k] = (float)((double)u[k] + share * (rigid - (double)u[k]));
-        }
+        for (k = 0; k < 3; ++k) u[k] = (float)((double)u[k] + share * (ipbdx_rigid_at(&m, x, k) - (double)u[k]));
     }
 }
 /* Edges strained beyond the yield strain take some of it as their new rest length. */
@@ -4370,7 +4456,11 @@ static void ipbdx_list_active(ipbd_world *world) {
 static void ipbdx_prepare_task(void *context, int index) {
     ipbd_world *world = (ipbd_world *)context;
     ipbdx_body *body = world->bodies + world->active_bodies[index];
+    int i;
     if (body->tethers_stale && body->tether_slack > 0.0f) ipbdx_find_tethers(world, body);
+    body->unbound = 1;
+    for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i)
+        if (!(world->inverse_masses[i] > 0.0f)) body->unbound = 0;
     if (body->stiffest_stale) ipbdx_find_stiffest(world, body);
     if (body->wind_drag > 0.0f || body->wind_lift > 0.0f || body->overpressure != 0.0f) ipbdx_area_normals(world, body);
 }
@@ -4455,6 +4545,7 @@ ISPHPBD_API isphpbd_result ipbd_substep_iterate(ipbd_world *world) {
     ipbdx_run_slabs(world, ipbdx_solve_task, world->seams, world->seam_count);
     ipbdx_sweep_elastics(world);
     if (ipbdx_any_balloon(world)) isphpbdx_run(&world->desc.parallel, ipbdx_balloon_task, world, world->active_count);
+    if (world->iteration == 0) ipbdx_keep_momentum(world);
     world->last.solve += isphpbdx_ticks(&world->desc.clock) - began;
     if (world->hooks.iterate) {
         ipbd_arrays arrays = ipbd_world_arrays(world);
@@ -4474,6 +4565,7 @@ ISPHPBD_API isphpbd_result ipbd_substep_end(ipbd_world *world) {
     if (world->phase != IPBDX_PREDICTED) return ISPHPBD_BAD_ARGUMENT;
     ipbdx_clamp_contacts(world);
     ipbdx_run_slabs(world, ipbdx_end_task, world->interiors, world->interior_count);
+    if (world->iteration > 0 && ipbdx_any_unbound(world)) ipbdx_run_slabs(world, ipbdx_trim_task, world->interiors, world->interior_count);
     ipbdx_calm_contacts(world);
     ipbdx_end_colliders(world);
     for (i = 0; i < world->active_count; ++i) world->bodies[world->active_bodies[i]].lambda_h = world->h;
@@ -4497,7 +4589,7 @@ ISPHPBD_API ipbd_step_info ipbd_step_finish(ipbd_world *world) {
     if (!world) return ipbdx_step_answer(ISPHPBD_BAD_ARGUMENT, 0);
     if (world->in_callback) return ipbdx_step_answer(ISPHPBD_LOCKED, 0);
     if (world->phase != IPBDX_BEGUN) return ipbdx_step_answer(ISPHPBD_BAD_ARGUMENT, 0);
-    ipbdx_run_slabs(world, ipbdx_sum_task, world->interiors, world->interior_count);
+    ipbdx_run_slabs(world, ipbdx_speed_task, world->interiors, world->interior_count);
     isphpbdx_run(&world->desc.parallel, ipbdx_finish_task, world, world->active_count);
     for (i = 0; i < world->interior_count; ++i) {
         world->last.collider_contacts += world->partials[world->interiors[i]].contacts;

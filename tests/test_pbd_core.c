@@ -647,9 +647,9 @@ TEST stepping_by_pieces_is_the_same(void) {
 static void fill_scene(ipbd_world *world) {
     cloth_mesh mesh;
     block_mesh block;
-    ipbd_body_desc cloth = cloth_desc(&mesh, 17), jelly = block_desc(&block);
+    ipbd_body_desc cloth = cloth_desc(&mesh, 11), jelly = block_desc(&block);
     ipbd_collider_desc c = ipbd_collider_desc_default();
-    uint32_t corners[2] = {0, 16};
+    uint32_t corners[2] = {0, 10};
     ipbd_collider_create(world, &c, NULL);
     c.shape = ipbd_shape_sphere(0.2f), c.pose = ipbd_pose_at(0, 0.5f, 0.2f);
     ipbd_collider_create(world, &c, NULL);

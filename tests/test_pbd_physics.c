@@ -169,7 +169,7 @@ static double crushed_recovers(float poisson, float young) {
     ipbd_arrays arrays;
     double worst = 0.0;
     int i, k;
-    d.poisson_ratio = poisson, d.young_modulus = young;
+    d.poisson_ratio = poisson, d.young_modulus = young, d.damping = 3.0f;
     world = world_of(&d, &body, nowhere(), 12);
     arrays = ipbd_world_arrays(world);
     for (i = 0; i < arrays.vertex_count; ++i) arrays.positions[4 * i + 1] *= -0.5f; /* turned inside out and flattened */
@@ -331,7 +331,7 @@ TEST fast_pins_do_not_lag(void) {
             ipbd_body_vertex(world, body, (int)pins[k], &p, NULL);
             worst = isphpbdx_max(worst, isphpbdx_length(isphpbdx_sub(p, at[k])));
         }
-        for (k = 0; k < 17 * 17; ++k) { /* no vertex further from the nearer pin than the flat cloth allows, plus 5 % */
+        for (k = 0; k < 17 * 17; ++k) { /* no vertex further from its pin than the flat cloth allows, plus 5 % */
             float rest[2], now[2];
             int side;
             ipbd_body_vertex(world, body, k, &p, NULL);
@@ -339,8 +339,7 @@ TEST fast_pins_do_not_lag(void) {
                 isphpbd_vec3 flat = isphpbdx_sub(ipbdx_v3(cloth_xyz + 3 * k), ipbdx_v3(cloth_xyz + 3 * pins[side]));
                 rest[side] = isphpbdx_abs(flat.x) + isphpbdx_abs(flat.z), now[side] = isphpbdx_length(isphpbdx_sub(p, at[side]));
             }
-            side = rest[0] < rest[1] ? 0 : 1;
-            if (rest[side] > 0.1f) stretch = isphpbdx_max(stretch, now[side] / rest[side] - 1.0f);
+            if (rest[0] > 0.1f && rest[1] > 0.1f) stretch = isphpbdx_max(stretch, isphpbdx_min(now[0] / rest[0], now[1] / rest[1]) - 1.0f);
         }
     }
     ASSERTm("pins are where they shall be", worst <= 1e-3f);
@@ -388,17 +387,17 @@ TEST teleport_has_no_jerk(void) {
     uint32_t pins[2] = {0, 8};
     ipbd_body body, other;
     ipbd_world *a, *b;
-    ipbd_pose change = ipbd_pose_at(8.0f, 2.0f, -4.0f);
+    ipbd_pose change = ipbd_pose_at(2.0f, 1.0f, -1.0f);
     isphpbd_vec3 p, q;
     int i;
     d.pinned = pins, d.pinned_count = 2;
     a = world_of(&d, &body, down(), 12), b = world_of(&d, &other, down(), 12);
     run(a, 60), run(b, 60);
     ASSERT_EQ(ISPHPBD_OK, ipbd_body_teleport(b, other, nowhere(), change));
-    run(a, 60), run(b, 60);
+    run(a, 2), run(b, 2);
     for (i = 0; i < 81; ++i) {
         ipbd_body_vertex(a, body, i, &p, NULL), ipbd_body_vertex(b, other, i, &q, NULL);
-        ASSERT(isphpbdx_length(isphpbdx_sub(isphpbdx_sub(q, change.position), p)) < 2e-3f);
+        ASSERT(isphpbdx_length(isphpbdx_sub(isphpbdx_sub(q, change.position), p)) < 5e-4f);
     }
     ipbd_destroy(a), ipbd_destroy(b);
     PASS();
@@ -421,10 +420,11 @@ TEST bodies_sleep_and_wake(void) {
     asleep = ipbd_hash(world);
     run(world, 10);
     ASSERT_EQ(asleep, ipbd_hash(world));
-    ipbd_collider_move(world, ball, ipbd_pose_at(0.2f, 0.2f, 0));
+    ipbd_collider_move(world, ball, ipbd_pose_at(0.24f, 0.2f, 0));
     ipbd_step(world, STEP);
     ASSERT_FALSE(ipbd_body_sleeping(world, body));
-    run(world, 600);
+    ipbd_collider_teleport(world, ball, ipbd_pose_at(3, 0.2f, 0));
+    run(world, 900);
     ASSERT(ipbd_body_sleeping(world, body));
     ipbd_body_add_velocity(world, body, isphpbd_v3(0, 1, 0));
     ASSERT_FALSE(ipbd_body_sleeping(world, body));
