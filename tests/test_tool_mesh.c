@@ -44,6 +44,7 @@ static void copy_surface(tet_tool *t, const tet_surface *from, tet_surface *to) 
 
 static void mesh_work(tet_tool *t, void *ctx) {
     mesh_job *job = (mesh_job *)ctx;
+    size_t scratch;
     memset(&job->file, 0, sizeof job->file);
     job->shape->make(t, &job->file);
     copy_surface(t, &job->file, &job->surface);

@@ -188,6 +188,17 @@ static inline bool tet_finite(tet_vec a) {
     return a.x - a.x == 0.0 && a.y - a.y == 0.0 && a.z - a.z == 0.0; /* inf - inf and nan - nan are nan */
 }
 
+/* By Newton's method: cbrt() of different C libraries differs in the last bit, and the same input shall give the same
+   bytes everywhere. x > 0. */
+static inline double tet_cube_root(double x) {
+    int exponent, i;
+    double root;
+    frexp(x, &exponent);
+    root = ldexp(1.0, exponent / 3 + 1);
+    for (i = 0; i < 40; ++i) root = (2.0 * root + x / (root * root)) / 3.0;
+    return root;
+}
+
 /* Six times the signed volume; positive when d sees a, b, c counter-clockwise from behind: det(b-a, c-a, d-a). */
 static inline double tet_volume6(tet_vec a, tet_vec b, tet_vec c, tet_vec d) {
     return tet_dot(tet_cross(tet_sub(b, a), tet_sub(c, a)), tet_sub(d, a));

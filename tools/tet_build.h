@@ -109,7 +109,7 @@ static inline tet_trial tet_try_size(tet_tool *tool, const tet_surface *s, const
    (5 % before the fit, 1 % after it) and in the topology (no holes in walls); 12 tetrahedra fill a cube. */
 static inline tet_trial tet_choose_size(tet_tool *tool, const tet_surface *s, const tet_bvh *bvh, double volume,
                                         const tet_build_options *o, double min_angle, tet_mesh *m) {
-    double size = cbrt(12.0 * volume / (TET_AUTO_CELLS < o->max_cells ? TET_AUTO_CELLS : o->max_cells));
+    double size = tet_cube_root(12.0 * volume / (TET_AUTO_CELLS < o->max_cells ? TET_AUTO_CELLS : o->max_cells));
     bool too_many = false;
     tet_trial trial;
     for (;;) {

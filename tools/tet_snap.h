@@ -145,7 +145,9 @@ static inline int tet_move_compare(const void *a, const void *b) {
     const tet_move *l = (const tet_move *)a, *r = (const tet_move *)b;
     if (l->distance != r->distance) return l->distance < r->distance ? -1 : 1;
     if (l->point != r->point) return l->point - r->point;
-    return memcmp(&l->target, &r->target, sizeof l->target);
+    if (l->target.x != r->target.x) return l->target.x < r->target.x ? -1 : 1;
+    if (l->target.y != r->target.y) return l->target.y < r->target.y ? -1 : 1;
+    return l->target.z < r->target.z ? -1 : l->target.z > r->target.z;
 }
 
 /* Cells around every point: those of point i are list[start[i]] up to list[start[i + 1]]. */
