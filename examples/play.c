@@ -372,7 +372,9 @@ static int play_gallery(play_options *o) {
     snprintf(path, sizeof path, "%s/README.md", o->gallery);
     page = fopen(path, "w");
     if (!page) return fprintf(stderr, "play: cannot write %s\n", path), 2;
-    fprintf(page, "# Gallery\n\nEvery scene at its own size, played and drawn by `make gallery`.\n");
+    fprintf(page,
+            "# Gallery\n\nPlayed and drawn by `make gallery`, with %g times each scene's own number of particles.\n",
+            (double)o->scene.scale);
     o->recorder.sheet = path;
     o->recorder.width = 360, o->recorder.height = 270;
     for (i = 0; i < scene_count(); ++i) {

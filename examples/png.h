@@ -488,10 +488,10 @@ static long png_filter(int type, const unsigned char *row, const unsigned char *
         int a = i >= 3 ? seen[i - 3] : 0, b = above ? above[i] : 0, c = above && i >= 3 ? above[i - 3] : 0;
         int guess = type == 0 ? 0 : type == 1 ? a : type == 2 ? b : type == 3 ? (a + b) / 2 : png_paeth(a, b, c);
         int off = row[i] - guess, times = (off >= 0 ? off + tolerance : off - tolerance) / step;
-        if (guess + times * step < 0) ++times;
-        if (guess + times * step > 255) --times;
-        seen[i] = (unsigned char)(guess + times * step);
-        out[i] = (unsigned char)(times * step & 255);
+        int near = guess + times * step;
+        near = near < 0 ? 0 : near > 255 ? 255 : near;
+        seen[i] = (unsigned char)near;
+        out[i] = (unsigned char)((near - guess) & 255);
         cost += abs(times);
     }
     return cost;

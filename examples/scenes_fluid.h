@@ -106,7 +106,7 @@ static bool double_dam_build(scene *s) {
     if (scene_setting(s, "statue", 1.0f) != 0.0f) {
         mesh bunny;
         memset(&bunny, 0, sizeof bunny);
-        mesh_bunny(&bunny, 0.8f, 22);
+        mesh_bunny(&bunny, 0.8f, 24);
         if (!scene_solid(s, &bunny, v3(1.8f, 0.0f, 0.9f), scene_stone, 0.0f, true)) return false;
     }
     scene_camera(s, v3(-0.05f, 0, -0.05f), v3(hi.x + 0.05f, hi.y - 0.25f, hi.z + 0.05f), 30.0f, 22.0f);

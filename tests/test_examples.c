@@ -1,0 +1,387 @@
+/* What the examples stand on: pictures, meshes, rays, threads, and that every scene can be built and stepped. */
+#define _POSIX_C_SOURCE 200809L
+#define ISPHPBD_IMPLEMENTATION
+#define EXAMPLES_IMPLEMENTATION
+#include "isphpbd_pbd.h"
+#include "isphpbd_sph.h"
+
+#include "examples/recorder.h"
+#include "examples/threads.h"
+
+#include "greatest.h"
+
+/* ---- a reader of deflate (RFC 1951, dynamic codes only), written from the other side ----------------------------- */
+
+typedef struct bit_reader {
+    const unsigned char *data;
+    size_t size, at;
+} bit_reader; /* at: in bits */
+
+static int read_bits(bit_reader *r, int count) {
+    int value = 0, i;
+    for (i = 0; i < count; ++i, ++r->at)
+        if (r->at / 8 < r->size) value |= (r->data[r->at / 8] >> (r->at % 8) & 1) << i;
+    return value;
+}
+
+/* Canonical Huffman: walks through the lengths, counting codes of each length. -1: no such code. */
+static int read_symbol(bit_reader *r, const int *lengths, int count) {
+    int code = 0, first = 0, bits, i;
+    for (bits = 1; bits < 16; ++bits) {
+        int have = 0;
+        code = code << 1 | read_bits(r, 1);
+        first <<= 1;
+        for (i = 0; i < count; ++i) {
+            if (lengths[i] != bits) continue;
+            if (code - first == have) return i;
+            ++have;
+        }
+        first += have;
+    }
+    return -1;
+}
+
+static bool read_tables(bit_reader *r, int *literal, int *distance) {
+    static const int order[19] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+    int literals = read_bits(r, 5) + 257, distances = read_bits(r, 5) + 1, codes = read_bits(r, 4) + 4,
+        lengths[19] = {0}, i;
+    for (i = 0; i < codes; ++i) lengths[order[i]] = read_bits(r, 3);
+    for (i = 0; i < literals + distances; ++i) {
+        int length = read_symbol(r, lengths, 19);
+        if (length < 0 || length > 15) return false; /* the writer uses no run lengths */
+        if (i < literals) literal[i] = length;
+        else distance[i - literals] = length;
+    }
+    return true;
+}
+
+static int bucket_base(int code, int per, int first, int *bits) { /* the scheme of lengths and distances */
+    *bits = code < 2 * per ? 0 : code / per - 1;
+    return first + (code < 2 * per ? code : (per + code % per) << *bits);
+}
+
+/* Size of the decoded zlib stream, or -1. */
+static long decode(const unsigned char *data, size_t size, unsigned char *out, size_t capacity) {
+    bit_reader r;
+    size_t n = 0;
+    int last = 0;
+    r.data = data, r.size = size, r.at = 16;
+    while (!last) {
+        int literal[288] = {0}, distance[32] = {0}, symbol, bits;
+        last = read_bits(&r, 1);
+        if (read_bits(&r, 2) != 2 || !read_tables(&r, literal, distance)) return -1;
+        while ((symbol = read_symbol(&r, literal, 288)) != 256) {
+            int length, gap;
+            if (symbol < 0 || n >= capacity) return -1;
+            if (symbol < 256) {
+                out[n++] = (unsigned char)symbol;
+                continue;
+            }
+            length = symbol == 285 ? (bits = 0, 258) : bucket_base(symbol - 257, 4, 3, &bits);
+            length += read_bits(&r, bits);
+            gap = bucket_base(read_symbol(&r, distance, 32), 2, 1, &bits);
+            gap += read_bits(&r, bits);
+            if ((size_t)gap > n || n + (size_t)length > capacity) return -1;
+            for (; length > 0; --length, ++n) out[n] = out[n - (size_t)gap];
+        }
+    }
+    return (long)n;
+}
+
+/* ---- pictures ---------------------------------------------------------------------------------------------------- */
+
+static const char *output_path(const char *name) {
+    static char path[512];
+    const char *directory = getenv("BUILD");
+    (void)snprintf(path, sizeof path, "%s/%s", directory ? directory : "build", name);
+    return path;
+}
+
+/* Reads back a PNG of ours: undoes the filters. Returns the largest difference from the image, or -1. */
+static int png_difference(const char *path, const image *im) {
+    static unsigned char file[1 << 20], rows[1 << 20];
+    size_t stride = 3 * (size_t)im->width;
+    FILE *f = fopen(path, "rb");
+    size_t size = f ? fread(file, 1, sizeof file, f) : 0, body;
+    int x, y, worst = 0;
+    if (f) (void)fclose(f);
+    if (size < 60 || memcmp(file + 37, "IDAT", 4) != 0) return -1;
+    body = (size_t)file[33] << 24 | (size_t)file[34] << 16 | (size_t)file[35] << 8 | (size_t)file[36];
+    if (decode(file + 41, body, rows, sizeof rows) != (long)((stride + 1) * (size_t)im->height)) return -1;
+    for (y = 0; y < im->height; ++y) {
+        unsigned char *row = rows + (size_t)y * (stride + 1) + 1, *up = row - stride - 1;
+        int filter = row[-1];
+        for (x = 0; x < (int)stride; ++x) {
+            int a = x >= 3 ? row[x - 3] : 0, b = y ? up[x] : 0, c = x >= 3 && y ? up[x - 3] : 0, off;
+            int guess[5];
+            guess[0] = 0, guess[1] = a, guess[2] = b, guess[3] = (a + b) / 2, guess[4] = png_paeth(a, b, c);
+            row[x] = (unsigned char)(row[x] + guess[filter % 5]);
+            off = abs(row[x] - im->rgb[(size_t)y * stride + (size_t)x]);
+            if (off > worst) worst = off;
+        }
+    }
+    return worst;
+}
+
+static void paint(image *im) { /* flat parts, ramps and noise */
+    uint32_t random = 7;
+    int x, y;
+    for (y = 0; y < im->height; ++y) {
+        for (x = 0; x < im->width; ++x) {
+            unsigned char *p = image_pixel(im, x, y);
+            random = random * 1664525u + 1013904223u;
+            p[0] = (unsigned char)(x < 60 ? 200 : 2 * y), p[1] = (unsigned char)(x + y);
+            p[2] = (unsigned char)(y > 80 ? random >> 24 : 17);
+        }
+    }
+    image_text(im, -3, 5, 2, 0xffffff, "clipped Text 0123456789 on every side of the picture");
+}
+
+TEST a_png_holds_what_was_drawn(void) {
+    image im;
+    ASSERT(image_create(&im, 150, 110));
+    paint(&im);
+    ASSERT(png_write(output_path("test_examples.png"), &im, 0));
+    ASSERT_EQ_FMT(0, png_difference(output_path("test_examples.png"), &im), "%d");
+    ASSERT(png_write(output_path("test_examples.png"), &im, 2));
+    ASSERT_EQ_FMT(2, png_difference(output_path("test_examples.png"), &im), "%d");
+    image_destroy(&im);
+    PASS();
+}
+
+TEST an_animation_stores_what_changed(void) {
+    image im;
+    apng a;
+    long first, second;
+    ASSERT(image_create(&im, 150, 110));
+    paint(&im);
+    ASSERT(apng_begin(&a, output_path("test_examples.apng"), 150, 110, 1, 20, 0));
+    ASSERT(apng_frame(&a, &im));
+    first = ftell(a.file);
+    image_fill(&im, 20, 20, 4, 4, 0xff0000);
+    ASSERT(apng_frame(&a, &im));
+    second = ftell(a.file) - first;
+    ASSERT(second < 400 && first > 4000);
+    ASSERT(apng_end(&a));
+    ASSERT_EQ_FMT(2, a.frames, "%d");
+    image_destroy(&im);
+    PASS();
+}
+
+TEST what_cannot_be_written_is_told(void) {
+    image im;
+    ASSERT_FALSE(image_create(&im, 0, 10));
+    ASSERT(image_create(&im, 4, 4));
+    ASSERT_FALSE(png_write("no/such/directory/x.png", &im, 0));
+    image_destroy(&im);
+    PASS();
+}
+
+/* ---- meshes and rays --------------------------------------------------------------------------------------------- */
+
+static double mesh_volume(const mesh *m) {
+    double sum = 0.0;
+    int i;
+    for (i = 0; i < m->triangle_count; ++i) {
+        const uint32_t *t = m->indices + 3 * i;
+        sum += (double)v3_dot(m->vertices[t[0]], v3_cross(m->vertices[t[1]], m->vertices[t[2]])) / 6.0;
+    }
+    return sum;
+}
+
+/* Every edge is used once in each direction. */
+static bool mesh_is_closed(const mesh *m) {
+    int i, k, j, l;
+    for (i = 0; i < m->triangle_count; ++i) {
+        for (k = 0; k < 3; ++k) {
+            uint32_t a = m->indices[3 * i + k], b = m->indices[3 * i + (k + 1) % 3];
+            int same = 0, opposite = 0;
+            for (j = 0; j < m->triangle_count; ++j) {
+                for (l = 0; l < 3; ++l) {
+                    uint32_t c = m->indices[3 * j + l], d = m->indices[3 * j + (l + 1) % 3];
+                    same += c == a && d == b, opposite += c == b && d == a;
+                }
+            }
+            if (same != 1 || opposite != 1) return false;
+        }
+    }
+    return true;
+}
+
+TEST solids_are_closed_and_outward(void) {
+    mesh m;
+    memset(&m, 0, sizeof m);
+    mesh_sphere(&m, v3(1, 2, 3), 0.5f, 24);
+    ASSERT(mesh_is_closed(&m));
+    ASSERT_IN_RANGE(0.5236, mesh_volume(&m), 0.01);
+    mesh_free(&m);
+    mesh_box(&m, v3(-1, -2, -3), v3(1, 2, 3));
+    ASSERT(mesh_is_closed(&m));
+    ASSERT_IN_RANGE(48.0, mesh_volume(&m), 1e-4);
+    mesh_free(&m);
+    mesh_bunny(&m, 1.0f, 24);
+    ASSERT(mesh_is_closed(&m));
+    ASSERT_EQ_FMT(2, m.vertex_count - m.triangle_count / 2, "%d"); /* Euler: no handles */
+    ASSERT_IN_RANGE(0.153, mesh_volume(&m), 0.01);
+    mesh_free(&m);
+    PASS();
+}
+
+TEST the_tree_finds_the_nearest(void) {
+    mesh m;
+    bvh tree;
+    uint32_t random = 5;
+    int i, k;
+    memset(&m, 0, sizeof m);
+    mesh_bunny(&m, 1.0f, 14);
+    mesh_sphere(&m, v3(0.5f, 0.2f, 0.4f), 0.3f, 12);
+    ASSERT(bvh_reserve(&tree, m.triangle_count + 1));
+    for (i = 0; i < m.triangle_count; ++i)
+        bvh_add_triangle(&tree, m.vertices[m.indices[3 * i]], m.vertices[m.indices[3 * i + 1]],
+                         m.vertices[m.indices[3 * i + 2]], 0, i);
+    bvh_add_sphere(&tree, v3(-0.4f, 0.9f, 0), 0.2f, 0);
+    bvh_build(&tree);
+    for (i = 0; i < 300; ++i) {
+        float r[4];
+        vec3 o, d;
+        bvh_hit hit, best;
+        for (k = 0; k < 4; ++k) random = random * 1664525u + 1013904223u, r[k] = (float)(random >> 8) / 16777216.0f;
+        o = v3(4.0f * r[0] - 2.0f, 2.0f, 4.0f * r[1] - 2.0f);
+        d = v3_unit(v3_sub(v3(r[2] - 0.5f, 0.4f, r[3] - 0.5f), o));
+        hit = bvh_nearest(&tree, o, d, 0.0f, 100.0f);
+        best.t = 100.0f, best.primitive = -1;
+        for (k = 0; k < tree.count; ++k) bvh_test(&tree.primitives[k], k, o, d, 0.0f, &best);
+        ASSERT_EQ_FMT(best.primitive >= 0, hit.primitive >= 0, "%d");
+        ASSERT_IN_RANGE((double)best.t, (double)hit.t, 0.0);
+    }
+    bvh_free(&tree);
+    mesh_free(&m);
+    PASS();
+}
+
+/* A lattice filling the box up to y = 0.5: the surface is there, and up to the walls. */
+TEST the_surface_is_where_the_water_ends(void) {
+    enum { SIDE = 16 };
+    static vec3 points[SIDE * SIDE * SIDE / 2];
+    surface_input in;
+    surface s;
+    float spacing = 1.0f / SIDE, t;
+    int x, y, z, n = 0;
+    for (z = 0; z < SIDE; ++z)
+        for (y = 0; y < SIDE / 2; ++y)
+            for (x = 0; x < SIDE; ++x)
+                points[n++] = v3_scale(v3((float)x + 0.5f, (float)y + 0.5f, (float)z + 0.5f), spacing);
+    memset(&in, 0, sizeof in);
+    in.positions = points, in.count = n, in.spacing = spacing, in.lo = v3(0, 0, 0), in.hi = v3(1, 2, 1),
+    in.walls = 0x37;
+    ASSERT(surface_create(&s, &in, NULL));
+    for (x = 0; x < 10; ++x) {
+        vec3 from = v3(0.01f + 0.109f * (float)x, 1.5f, 0.99f - 0.1f * (float)x), normal;
+        ASSERT(surface_cross(&s, from, v3(0, -1, 0), 0.0f, 1.5f, true, &t));
+        ASSERT_IN_RANGE(1.0, (double)t, 0.25 * (double)spacing);
+        normal = surface_normal(&s, v3_madd(from, v3(0, -1, 0), t));
+        ASSERT(normal.y > 0.98f);
+        ASSERT(surface_inside(&s, v3(from.x, 0.01f, from.z)));
+    }
+    surface_destroy(&s);
+    PASS();
+}
+
+/* ---- threads and scenes ------------------------------------------------------------------------------------------ */
+
+static void count_task(void *ctx, int index) { ++((int *)ctx)[index]; }
+
+TEST every_task_runs_once(void) {
+    threads *pool = threads_create(4);
+    isphpbd_parallel run = threads_runner(pool);
+    int counts[100], round, i;
+    memset(counts, 0, sizeof counts);
+    for (round = 0; round < 200; ++round) run.run(count_task, counts, round % 100 + 1, run.user);
+    for (i = 0; i < 100; ++i) ASSERT_EQ_FMT(2 * (100 - i), counts[i], "%d");
+    threads_destroy(pool);
+    PASS();
+}
+
+/* Plays a small dam break for some steps and draws it. */
+static bool play_and_draw(const isphpbd_parallel *parallel, uint64_t *hash, recorder *r) {
+    scene_options options = scene_options_default();
+    recorder_options pictures = recorder_options_default();
+    char message[128];
+    scene *s;
+    bool ok;
+    options.scale = 0.03f, options.seconds = 0.3f, options.parallel = *parallel;
+    pictures.width = 80, pictures.height = 60, pictures.sheet = output_path("test_examples.png"), pictures.shots = 2;
+    s = scene_create("double_dam_break", &options, message, sizeof message);
+    if (!s) return false;
+    ok = recorder_begin(r, s, &pictures);
+    recorder_update(r, s);
+    while (s->time < s->seconds - 0.5f * s->dt) scene_step(s), recorder_update(r, s);
+    *hash = scene_hash(s);
+    scene_finish(s);
+    ok = ok && scene_ok(s) && r->shots == 2;
+    scene_destroy(s);
+    return ok;
+}
+
+TEST threads_change_no_bit_and_no_pixel(void) {
+    threads *one = threads_create(1), *three = threads_create(3);
+    isphpbd_parallel run_one = threads_runner(one), run_three = threads_runner(three);
+    static recorder a, b;
+    uint64_t hash_a, hash_b;
+    int i;
+    ASSERT(play_and_draw(&run_one, &hash_a, &a));
+    ASSERT(play_and_draw(&run_three, &hash_b, &b));
+    ASSERT(hash_a == hash_b);
+    for (i = 0; i < 2; ++i) ASSERT_MEM_EQ(a.shot[i].rgb, b.shot[i].rgb, 80 * 60 * 3);
+    for (i = 0; i < 2; ++i) image_destroy(&a.shot[i]), image_destroy(&b.shot[i]);
+    image_destroy(&a.frame), image_destroy(&b.frame);
+    scene_free_particles(&a.particles), scene_free_particles(&b.particles);
+    threads_destroy(one), threads_destroy(three);
+    PASS();
+}
+
+TEST every_scene_builds_and_steps(void) {
+    scene_options options = scene_options_default();
+    char message[256];
+    int i, k;
+    options.scale = 0.04f;
+    for (i = 0; i < scene_count(); ++i) {
+        scene *s = scene_create(scene_at(i)->name, &options, message, sizeof message);
+        ASSERTm(message, s != NULL);
+        for (k = 0; k < 3; ++k) scene_step(s);
+        scene_finish(s);
+        ASSERT_EQ_FMT(0, s->measures.nan + s->allocations, "%d");
+        ASSERT(s->check_count > 0);
+        scene_destroy(s);
+    }
+    PASS();
+}
+
+TEST unknown_names_are_refused(void) {
+    scene_options options = scene_options_default();
+    char message[256];
+    ASSERT(scene_create("no_such_scene", &options, message, sizeof message) == NULL);
+    ASSERT(strstr(message, "no_such_scene") != NULL);
+    options.scale = 0.04f, options.key_count = 1;
+    (void)snprintf(options.keys[0].name, sizeof options.keys[0].name, "colour");
+    ASSERT(scene_create("tank", &options, message, sizeof message) == NULL);
+    ASSERT(strstr(message, "colour") != NULL);
+    PASS();
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv) {
+    GREATEST_MAIN_BEGIN();
+    RUN_TEST(a_png_holds_what_was_drawn);
+    RUN_TEST(an_animation_stores_what_changed);
+    RUN_TEST(what_cannot_be_written_is_told);
+    RUN_TEST(solids_are_closed_and_outward);
+    RUN_TEST(the_tree_finds_the_nearest);
+    RUN_TEST(the_surface_is_where_the_water_ends);
+    RUN_TEST(every_task_runs_once);
+    RUN_TEST(threads_change_no_bit_and_no_pixel);
+    RUN_TEST(every_scene_builds_and_steps);
+    RUN_TEST(unknown_names_are_refused);
+    GREATEST_MAIN_END();
+}
