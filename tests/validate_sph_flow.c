@@ -175,9 +175,9 @@ typedef struct wave_watch {
     sph_curve *centre, *energy;
 } wave_watch;
 
-/* Potential energy of the mode in J per kg, from the displacement x of the centre of mass: an elevation A cos(k x) moves
-   it by 2 A / (k^2 length depth) and holds g A^2 / (4 depth). The height of all the pool, and with it what its volume
-   does, is no part of it. */
+/* Potential energy of the mode in J per kg, from the displacement x of the centre of mass: an elevation A cos(k x)
+   moves it by 2 A / (k^2 length depth) and holds g A^2 / (4 depth). The height of all the pool, and with it
+   what its volume does, is no part of it. */
 static double wave_potential(const wave *w, double x) {
     double amplitude = 0.5 * x * w->length * w->depth * w->wave_number * w->wave_number;
     return SPH_G * amplitude * amplitude / (4.0 * w->depth);

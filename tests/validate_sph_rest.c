@@ -78,7 +78,7 @@ static void tell_gradient_errors(sph_run *run) {
 }
 
 static void case_kernels(sph_run *run) {
-    const char *source = "seed 000, fig. 6 and its text: Wendland is accurate and improves with h";
+    const char *source = "Abu Rumman et al. 2020, fig. 6: improves with h";
     double narrow = largest_gradient_error(ISPH_KERNEL_WENDLAND_C2, 1.0, 1.5);
     double wide = largest_gradient_error(ISPH_KERNEL_WENDLAND_C2, 1.5, 3.0);
     for (int k = 0; k < 3; k++) {
@@ -247,7 +247,7 @@ static void pillar_profile(const sph_scene *s, double depth, sph_curve *profile)
 
 static void case_pillar(sph_run *run) {
     static sph_curve computed, expected;
-    const char *source = "seed 000, section 8.2 and fig. 11: 1.19e-3 at t = 350";
+    const char *source = "Abu Rumman et al. 2020, section 8.2: 1.19e-3 at t = 350";
     double depth = 5.0;
     sph_scene s = rest_scene(0.75, run->quick ? 0.5 : 1.0, depth, 0.0f);
     rest sums;

@@ -1,10 +1,10 @@
 /* sph_scenes.h - what the validations of isphpbd_sph.h share: the choice of cases, tanks, stepping with progress, and
-   measures of volume, pressure and energy. Only the public interface is used. Include it first, with ISPH_IMPLEMENTATION
-   defined. C99.
+   measures of volume, pressure and energy. Only the public interface is used. Include it first, with
+   ISPH_IMPLEMENTATION defined. C99.
    SPDX-License-Identifier: MIT
 
    A program is a table of cases and one call of sph_main(). Options, besides those of report.h:
-   --list prints the cases, --only NAME runs one, --quick runs all on fewer and larger particles (limits may then fail). */
+   --list prints the cases, --only NAME runs one, --quick takes fewer and larger particles (limits may then fail). */
 #ifndef SPH_SCENES_H
 #define SPH_SCENES_H
 
@@ -110,7 +110,7 @@ SPH_FN void sph_progress(sph_run *run, const char *what, int step, int steps) {
                     (now - run->began) * (1.0 - done) / done);
 }
 
-/* ---- [figures] named "run: figure", as report.h has them ----------------------------------------------------------- */
+/* ---- [figures] named "run: figure", as report.h has them --------------------------------------------------------- */
 
 enum { SPH_NAME_MAX = 64, SPH_LABEL_MAX = 192 };
 
