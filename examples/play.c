@@ -332,6 +332,7 @@ static int play_scene(const play_options *o) {
         summary = play_summarise(s, &times);
         if (o->json) play_print_json(s, &summary);
         else play_print_text(s, &summary);
+        fflush(stdout);
         code = scene_ok(s) ? 0 : 1;
     } else {
         fprintf(stderr, "play: cannot write %s\n", r.failed);

@@ -57,14 +57,17 @@ static void dam_break_check(scene *s) {
 
 /* ---- tank: water at rest stays at rest --------------------------------------------------------------------------- */
 
-static bool tank_build(scene *s) {
+/* A tank of one square metre, filled up to `fill` (m) and drawn up to `rim`. */
+static bool pool_build(scene *s, float spacing, float fill, float rim) {
     isph_material_desc water = scene_water(s);
-    s->look[0] = render_water(1.2f);
-    if (!scene_start_fluid(s, 0.04f, 1.0f, 0.8f, &water)) return false;
-    if (!scene_tank(s, v3(0, 0, 0), v3(1, 1.1f, 1)) || !scene_frame_tank(s)) return false;
-    scene_camera(s, v3(-0.05f, 0, -0.05f), v3(1.05f, 1.1f, 1.05f), 28.0f, 20.0f);
-    return scene_add_box(s, s->material[0], v3(0, 0, 0), v3(1, 0.8f, 1), scene_rest);
+    if (!scene_start_fluid(s, spacing, 1.0f, fmaxf(fill, 0.5f), &water)) return false;
+    if (!scene_tank(s, v3(0, 0, 0), v3(1, rim, 1)) || !scene_frame_tank(s)) return false;
+    s->look[0] = render_water(1.1f);
+    scene_camera(s, v3(-0.05f, 0, -0.05f), v3(1.05f, rim, 1.05f), 28.0f, 19.0f);
+    return fill <= 0.0f || scene_add_box(s, s->material[0], v3(0, 0, 0), v3(1, fill, 1), scene_rest);
 }
+
+static bool tank_build(scene *s) { return pool_build(s, 0.04f, 0.8f, 1.1f); }
 
 static void tank_check(scene *s) {
     float height = scene_rest_level(s);
@@ -163,14 +166,7 @@ static void cuboid_check(scene *s) { scene_check_most(s, "volume_change", scene_
 #define COLLAPSE_OFF 0.2f
 #define COLLAPSE_ON  1.2f
 
-static bool collapse_build(scene *s) {
-    isph_material_desc water = scene_water(s);
-    s->look[0] = render_water(1.0f);
-    if (!scene_start_fluid(s, 0.04f, 1.0f, 0.6f, &water)) return false;
-    if (!scene_tank(s, v3(0, 0, 0), v3(1, 1.2f, 1)) || !scene_frame_tank(s)) return false;
-    scene_camera(s, v3(-0.05f, 0, -0.05f), v3(1.05f, 1.2f, 1.05f), 28.0f, 18.0f);
-    return scene_add_box(s, s->material[0], v3(0, 0, 0), v3(1, 0.6f, 1), scene_rest);
-}
+static bool collapse_build(scene *s) { return pool_build(s, 0.04f, 0.6f, 1.2f); }
 
 static void collapse_switch(scene *s) {
     isph_fluid_set_solver_enabled(s->fluid, s->time < COLLAPSE_OFF || s->time >= COLLAPSE_ON);
@@ -198,15 +194,11 @@ static void collapse_check(scene *s) {
 /* ---- one_cell_recovery: every particle starts in the same cell (seed 003, section 4.1) --------------------------- */
 
 static bool one_cell_build(scene *s) {
-    isph_material_desc water = scene_water(s);
     uint32_t random = 1;
     int i, n;
     vec3 *points;
     isphpbd_result why;
-    s->look[0] = render_water(0.7f);
-    if (!scene_start_fluid(s, 0.05f, 1.0f, 0.5f, &water)) return false;
-    if (!scene_tank(s, v3(0, 0, 0), v3(1, 1.2f, 1)) || !scene_frame_tank(s)) return false;
-    scene_camera(s, v3(-0.05f, 0, -0.05f), v3(1.05f, 1.2f, 1.05f), 28.0f, 18.0f);
+    if (!pool_build(s, 0.05f, 0.0f, 1.2f)) return false;
     n = (int)(0.4f / (s->spacing * s->spacing * s->spacing));
     points = (vec3 *)malloc((size_t)n * sizeof(vec3));
     if (!points) return scene_fail(s, "particles", ISPHPBD_OUT_OF_MEMORY);
