@@ -4215,42 +4215,47 @@ static void ipbdx_stop_pair(ipbd_world *world, const ipbdx_near_pair *p, float t
         if (x[3] > 0.0f) ipbdx_put3(x, isphpbdx_add(p->x[k], ipbdx_lerp3(mean, path[k], t)));
     }
 }
-/* True if the pair would come nearer than a tenth of what it may, or cross; it is stopped then. */
-static bool ipbdx_clamp_pair(ipbd_world *world, int index, bool rigid) {
+/* With the gap and the closest points of the start, is the pair still on its side at the end? */
+static bool ipbdx_keeps_side(const ipbdx_near_pair *p, const ipbdx_gap *start, float limit) {
+    isphpbd_vec3 x[4], d = ipbdx_zero3();
+    int k;
+    ipbdx_pair_at(p, 1.0f, x);
+    for (k = 1; k < 4; ++k) d = isphpbdx_madd(d, isphpbdx_sub(x[k], x[0]), start->weight[k]);
+    return isphpbdx_dot(d, start->normal) >= limit;
+}
+/* Rounds of the clamp: first only what leads to the crossing is taken away, then all relative motion, then all motion. */
+typedef enum ipbdx_brake { IPBDX_BRAKE_PART = 0, IPBDX_BRAKE_RELATIVE, IPBDX_BRAKE_ALL } ipbdx_brake;
+
+/* True if the pair would cross or come much nearer than it was; it is stopped then. */
+static bool ipbdx_clamp_pair(ipbd_world *world, int index, ipbdx_brake brake) {
     ipbdx_near_pair p;
-    ipbdx_gap gap;
+    ipbdx_gap start, gap;
     float speed, limit, t;
+    int k;
     if (world->pairs[index].gap > world->pair_drift + 0.1f * world->pair_thickness) return false;
     ipbdx_pair_corners(world, index, &p);
     speed = ipbdx_pair_paths(world, &p);
-    ipbdx_measure_gap(p.x, p.split, &gap);
-    limit = 0.1f * isphpbdx_min(gap.distance, world->bodies[world->vertex_body[p.v[0]]].thickness);
-    if (gap.distance > speed + limit) return false;
+    ipbdx_measure_gap(p.x, p.split, &start);
+    limit = isphpbdx_min(0.5f * start.distance, 0.1f * world->bodies[world->vertex_body[p.v[0]]].thickness);
+    if (start.distance > speed + limit) return false;
     t = ipbdx_advance(&p, speed, limit, &gap);
-    if (!(t <= 1.0f)) return false;
-    ipbdx_stop_pair(world, &p, rigid ? 0.0f : 0.8f * t);
+    if (!(t <= 1.0f) || (gap.distance > 1.05f * limit && ipbdx_keeps_side(&p, &start, limit))) return false;
+    if (brake != IPBDX_BRAKE_ALL) ipbdx_stop_pair(world, &p, brake == IPBDX_BRAKE_PART ? 0.8f * t : 0.0f);
+    for (k = 0; k < 4 && brake == IPBDX_BRAKE_ALL; ++k)
+        if (world->positions[4 * (size_t)p.v[k] + 3] > 0.0f) ipbdx_put3(world->positions + 4 * (size_t)p.v[k], p.x[k]);
     return true;
-}
-static void ipbdx_freeze_pairs(ipbd_world *world) {
-    int i, k;
-    for (i = 0; i < world->pair_count; ++i) {
-        ipbdx_near_pair p;
-        ipbdx_pair_corners(world, i, &p);
-        for (k = 0; k < 4; ++k)
-            if (world->positions[4 * (size_t)p.v[k] + 3] > 0.0f) ipbdx_put3(world->positions + 4 * (size_t)p.v[k], world->origins[p.v[k]]);
-    }
-    world->flags |= IPBD_STEP_FROZEN;
 }
 static void ipbdx_clamp_contacts(ipbd_world *world) {
     uint64_t began = isphpbdx_ticks(&world->desc.clock);
     int round, i, stopped = 1;
     if (!world->soft) return;
     ipbdx_refresh_pairs(world);
-    for (round = 0; round < 40 && stopped; ++round) {
-        for (i = 0, stopped = 0; i < world->pair_count; ++i) stopped += ipbdx_clamp_pair(world, i, round >= 8);
+    for (round = 0; round < 120 && stopped; ++round) {
+        ipbdx_brake brake = round < 10 ? IPBDX_BRAKE_PART : round < 40 ? IPBDX_BRAKE_RELATIVE : IPBDX_BRAKE_ALL;
+        for (i = 0, stopped = 0; i < world->pair_count; ++i) stopped += ipbdx_clamp_pair(world, i, brake);
         world->last.impacts += stopped;
+        if (stopped && brake == IPBDX_BRAKE_ALL) world->flags |= IPBD_STEP_FROZEN;
     }
-    if (stopped) ipbdx_freeze_pairs(world);
     world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
 }
 
@@ -4374,7 +4379,8 @@ static void ipbdx_trim_task(void *context, int index) {
     for (v = body->vertex_begin + slab->vertex_begin; v < body->vertex_begin + slab->vertex_end && body->unbound; ++v)
         for (k = 0; k < 3; ++k) {
             float *u = world->velocities + 4 * (size_t)v + k;
-            *u = (float)((double)*u - ipbdx_rigid_at(world->motions + slab->body, world->starts + 4 * (size_t)v, k) / (double)world->h);
+            double trim = ipbdx_rigid_at(world->motions + slab->body, world->starts + 4 * (size_t)v, k) / (double)world->h;
+            if (trim > -1.0 && trim < 1.0) *u = (float)((double)*u - trim); /* more than 1 m/s is no rounding */
         }
 }
 
@@ -4424,6 +4430,19 @@ static void ipbdx_flow(ipbd_world *world, const ipbdx_body *body) {
             g->rest[lane] = isphpbdx_clamp(g->rest[lane] + share * excess, first / (1.0f + body->plastic_max), first * (1.0f + body->plastic_max));
         }
 }
+/* At rest with its bounds known, so that what comes near can wake it. */
+static void ipbdx_fall_asleep(ipbd_world *world, ipbdx_body *body) {
+    isphpbd_vec3 wide = isphpbd_v3(body->thickness, body->thickness, body->thickness);
+    int v;
+    body->asleep = 1;
+    body->low = body->high = ipbdx_v3(world->positions + 4 * (size_t)body->vertex_begin);
+    for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
+        isphpbd_vec3 p = ipbdx_v3(world->positions + 4 * (size_t)v);
+        body->low = ipbdx_min3(body->low, p), body->high = ipbdx_max3(body->high, p);
+        ipbdx_put3(world->velocities + 4 * (size_t)v, ipbdx_zero3());
+    }
+    body->low = isphpbdx_sub(body->low, wide), body->high = isphpbdx_add(body->high, wide);
+}
 static void ipbdx_finish_task(void *context, int index) {
     ipbd_world *world = (ipbd_world *)context;
     ipbdx_body *body = world->bodies + world->active_bodies[index];
@@ -4433,11 +4452,9 @@ static void ipbdx_finish_task(void *context, int index) {
     if (body->plastic_creep > 0.0f && body->plastic_yield > 0.0f) ipbdx_flow(world, body);
     for (i = body->slab_begin; i < body->slab_begin + body->slab_interior; ++i) fastest = isphpbdx_max(fastest, world->partials[i].fastest);
     body->quiet_seconds = fastest < world->desc.sleep_speed ? body->quiet_seconds + world->dt : 0.0f;
-    if (body->can_sleep && world->desc.sleep_speed > 0.0f && body->quiet_seconds >= world->desc.sleep_seconds) body->asleep = 1;
-    for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i) {
+    if (body->can_sleep && world->desc.sleep_speed > 0.0f && body->quiet_seconds >= world->desc.sleep_seconds) ipbdx_fall_asleep(world, body);
+    for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i)
         if (world->pins[i].pinned == 1u) world->pins[i].from = world->pins[i].to;
-        if (body->asleep) ipbdx_put3(world->velocities + 4 * (size_t)i, ipbdx_zero3());
-    }
 }
 /* Lists of what is awake; sums the slabs' counters start from zero. */
 static void ipbdx_list_active(ipbd_world *world) {

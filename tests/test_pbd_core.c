@@ -668,14 +668,14 @@ TEST a_snapshot_resumes_exactly(void) {
     uint64_t hash;
     int step;
     fill_scene(a);
-    for (step = 0; step < 25; ++step) ipbd_step(a, STEP);
+    for (step = 0; step < 15; ++step) ipbd_step(a, STEP);
     size = ipbd_save(a, NULL, 0);
     bytes = (unsigned char *)malloc(size);
     ASSERT_EQ(size, ipbd_save(a, bytes, size - 1));
     ASSERT_EQ(size, ipbd_save(a, bytes, size));
     ASSERT_EQ(ISPHPBD_OK, ipbd_load(b, bytes, size));
     ASSERT_EQ(ipbd_hash(a), ipbd_hash(b));
-    for (step = 0; step < 25; ++step) ipbd_step(a, STEP), ipbd_step(b, STEP);
+    for (step = 0; step < 8; ++step) ipbd_step(a, STEP), ipbd_step(b, STEP);
     ASSERT_EQ(ipbd_hash(a), ipbd_hash(b));
     /* Damage: rejected, unchanged. */
     hash = ipbd_hash(b);
@@ -723,7 +723,7 @@ static uint64_t hash_with(void (*run)(void (*)(void *, int), void *, int, void *
     d.parallel.run = run, d.parallel.user = &lanes;
     world = ipbd_create(&d, NULL);
     fill_scene(world);
-    for (i = 0; i < 40; ++i) ipbd_step(world, STEP);
+    for (i = 0; i < 24; ++i) ipbd_step(world, STEP);
     hash = ipbd_hash(world);
     ipbd_destroy(world);
     return hash;
