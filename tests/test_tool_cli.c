@@ -80,6 +80,12 @@ static int lines_of(const char *name) {
     return lines;
 }
 
+/* A pyramid stands with its tip on the face of a box: no face cuts another, yet TetGen crashes on it. */
+static const char touching[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nv 0 0 1\nv 1 0 1\nv 0 1 1\nv 1 1 1\nv 0.4 0.3 1\nv "
+                               "0 0 2\nv 1 0 2\nv 1 1 2\nv 0 1 2\n"
+                               "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n"
+                               "f 9 11 10\nf 9 12 11\nf 9 13 12\nf 9 10 13\nf 10 11 12 13\n";
+
 static void write_inputs(tet_tool *t, void *ctx) {
     tet_surface torus, box, two;
     tet_text text;
@@ -95,6 +101,7 @@ static void write_inputs(tet_tool *t, void *ctx) {
     shape_box(t, &two, tet_v(0, 0, 0), tet_v(1, 1, 1), false),
         shape_box(t, &two, tet_v(0.5, 0.4, 0.3), tet_v(2, 2, 2), false);
     text = shape_write(t, &two, SHAPE_OBJ), shape_save(path_of("crossing.obj"), text.data, (size_t)text.size);
+    shape_save(path_of("touching.obj"), touching, sizeof touching - 1);
     shape_save(path_of("garbage.obj"), "\1\2\3nothing", 10);
 }
 
@@ -258,6 +265,29 @@ TEST tetgen_through_the_program(void) {
     PASS();
 }
 
+/* Temporary folders of the tool in the test's own folder. */
+static int temporary_folders(void) {
+    DIR *directory = opendir(folder);
+    struct dirent *entry;
+    int count = 0;
+    while (directory && (entry = readdir(directory)) != NULL) count += strncmp(entry->d_name, "isphpbd-tet-", 12) == 0;
+    if (directory) closedir(directory);
+    return count;
+}
+
+TEST a_crash_of_tetgen_is_an_error_like_any_other(void) {
+    if (!tet_tetgen_installed()) SKIPm("tetgen is not installed");
+    ASSERT_EQ_FMT(0, setenv("TMPDIR", folder, 1), "%d");
+    ASSERT_EQ_FMT(1, run(args("\"%s\" -o \"%s\" --method tetgen --keep-surface -q", "touching.obj", "never.tet")),
+                  "%d");
+    ASSERT(says("err.txt", "tetgen made no mesh"));
+    ASSERT_EQ_FMT(1, lines_of("err.txt"), "%d");
+    ASSERT(!exists("never.tet"));
+    ASSERT_EQ_FMT(0, run(args("\"%s\" -o \"%s\" --method tetgen -q", "torus.obj", "torus.tet")), "%d");
+    ASSERT_EQ_FMT(0, temporary_folders(), "%d");
+    PASS();
+}
+
 SUITE(program) {
     RUN_TEST(help_and_version);
     RUN_TEST(wrong_usage_is_status_2_and_one_line);
@@ -271,6 +301,7 @@ SUITE(program) {
     RUN_TEST(scale_and_density);
     RUN_TEST(damaged_assets_are_refused);
     RUN_TEST(tetgen_through_the_program);
+    RUN_TEST(a_crash_of_tetgen_is_an_error_like_any_other);
 }
 
 GREATEST_MAIN_DEFS();

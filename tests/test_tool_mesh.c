@@ -354,8 +354,38 @@ TEST same_bytes_every_time(void) {
     PASS();
 }
 
+/* ---- search ------------------------------------------------------------------------------------------------------ */
+
+static bool count_visit(void *ctx, int item) { return (void)item, ++*(int *)ctx, true; }
+
+/* Empty places of the tree must not look like boxes that hold everything: queries would walk through all of them. */
+TEST box_tree_is_tight(void) {
+    tet_box boxes[37], query;
+    int count, i, found;
+    for (i = 0; i < 37; ++i) {
+        boxes[i].lo = tet_v(i % 7, i / 7, 0.0);
+        boxes[i].hi = tet_v(i % 7 + 0.5, i / 7 + 0.5, 0.5);
+    }
+    for (count = 1; count <= 37; ++count) {
+        tet_bvh bvh = tet_bvh_build(&tool, boxes, count);
+        for (i = 1; i < 2 * bvh.leaf_count; ++i) {
+            bool empty = bvh.nodes[i].lo.x > bvh.nodes[i].hi.x;
+            ASSERT(empty || (bvh.nodes[i].lo.x >= 0.0 && bvh.nodes[i].hi.x <= 6.5 && bvh.nodes[i].hi.y <= 5.5));
+        }
+        for (i = 0; i < count; ++i) {
+            query.lo = query.hi = tet_v(i % 7 + 0.25, i / 7 + 0.25, 0.25);
+            found = 0;
+            tet_bvh_query(&bvh, &query, count_visit, &found);
+            ASSERT_EQ_FMT(1, found, "%d");
+        }
+        tet_bvh_free(&tool, &bvh);
+    }
+    PASS();
+}
+
 SUITE(builtin) {
     int i;
+    RUN_TEST(box_tree_is_tight);
     for (i = 0; i < SHAPE_COUNT; ++i) RUN_TEST1(builtin_makes, &shape_all[i]);
     RUN_TEST(sharp_corners_are_kept);
     RUN_TEST(topology_tells_shapes_apart);

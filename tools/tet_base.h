@@ -220,6 +220,12 @@ static inline void tet_box_add(tet_box *box, tet_vec p) {
     box->hi =
         tet_v(p.x > box->hi.x ? p.x : box->hi.x, p.y > box->hi.y ? p.y : box->hi.y, p.z > box->hi.z ? p.z : box->hi.z);
 }
+static inline tet_box tet_box_union(const tet_box *a, const tet_box *b) { /* either may be empty */
+    tet_box box;
+    box.lo = tet_v(fmin(a->lo.x, b->lo.x), fmin(a->lo.y, b->lo.y), fmin(a->lo.z, b->lo.z));
+    box.hi = tet_v(fmax(a->hi.x, b->hi.x), fmax(a->hi.y, b->hi.y), fmax(a->hi.z, b->hi.z));
+    return box;
+}
 static inline tet_box tet_box_of(const tet_vec *points, int count) {
     tet_box box = tet_box_empty();
     int i;

@@ -74,8 +74,7 @@ static inline tet_bvh tet_bvh_build(tet_tool *tool, const tet_box *boxes, int co
         bvh.nodes[bvh.leaf_count + i] = box;
     }
     for (i = bvh.leaf_count - 1; i >= 1; --i) {
-        bvh.nodes[i] = bvh.nodes[2 * i];
-        tet_box_add(&bvh.nodes[i], bvh.nodes[2 * i + 1].lo), tet_box_add(&bvh.nodes[i], bvh.nodes[2 * i + 1].hi);
+        bvh.nodes[i] = tet_box_union(&bvh.nodes[2 * i], &bvh.nodes[2 * i + 1]);
     }
     return bvh;
 }

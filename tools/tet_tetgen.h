@@ -205,19 +205,20 @@ static inline tet_cursor tet_slurp(tet_tool *tool, const char *path) {
     return c;
 }
 
-/* The log's most telling line: one with "error", "intersect" or "fail" in it, else its last. */
+/* The log's most telling line: one that speaks of an error or an intersection, else the last before it crashed. */
 static inline void tet_tetgen_complain(tet_tool *tool, tet_cursor log) {
-    char best[160] = "it wrote no mesh and said nothing", line[160];
+    char best[160] = "it said nothing", line[160];
     bool telling = false;
     while (log.at < log.end && !telling) {
         size_t length = strcspn(log.at, "\r\n");
         snprintf(line, sizeof line, "%.*s", (int)(length < 150 ? length : 150), log.at);
-        telling = strstr(line, "rror") || strstr(line, "ntersect") || strstr(line, "ail") || strstr(line, "self-");
-        if (strspn(line, " \t") < strlen(line)) memcpy(best, line, sizeof best);
+        telling = strstr(line, "rror") || strstr(line, "ntersect") || strstr(line, "ailed");
+        if (strspn(line, " \t") < strlen(line) && !strstr(line, "terminate called")) memcpy(best, line, sizeof best);
         tet_next_line(&log);
     }
     tet_remove_folder(tool);
-    tet_fail(tool, "tetgen made no mesh: %s", best + strspn(best, " \t"));
+    tet_fail(tool, "tetgen made no mesh (do faces touch?), its last words: %s; try --method builtin",
+             best + strspn(best, " \t"));
 }
 
 static inline void tet_read_node(tet_tool *tool, tet_cursor *c, tet_mesh *out) {
