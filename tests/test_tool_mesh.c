@@ -54,8 +54,10 @@ static void mesh_work(tet_tool *t, void *ctx) {
     job->asset = tet_make_solid(t, &job->mesh, &job->surface, &job->health, 1000.0);
     job->quality = tet_mesh_quality(&job->mesh);
     job->bytes = tet_asset_bytes(t, &job->asset);
-    if (ipbd_asset_open(job->bytes.data, job->bytes.size, NULL, 0, &job->opened) != ISPHPBD_OK)
+    scratch = ipbd_asset_scratch_bytes(job->bytes.data, job->bytes.size); /* 0 on little-endian machines */
+    if (ipbd_asset_open(job->bytes.data, job->bytes.size, tet_alloc(t, scratch + 1, 1), scratch, &job->opened)) {
         tet_fail(t, "cannot open");
+    }
 }
 
 static mesh_job mesh_of(const shape_entry *shape, tet_method method) {
