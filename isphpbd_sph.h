@@ -8,12 +8,12 @@ DO THIS
     link with -lm. Nothing else is needed: no other file of isphpbd, no thread library, no build system.
 
 WHAT IT IS (AND IS NOT)
-    Liquids as particles: divergence-free incompressible SPH whose pressure comes from a sparse linear solve, with a second
-    solve on the same matrix that keeps the volume. Water that stays at rest when it should, recovers from anything, and
-    steps at 1/60 s. Several liquids at once, from mercury to honey, in SI units. Walls are planes, boxes, spheres,
-    capsules and triangle meshes, still or moving; a coupler can add walls of its own that yield (cloth, floating bodies).
-    Kernels, neighbour search and the sparse solvers (BiCGSTAB, CG) are public and useful alone.
-    It is not a rigid-body engine and does not render. Gases, surface tension and foam are not simulated.
+    Liquids as particles: divergence-free incompressible SPH whose pressure comes from a sparse linear solve, with a
+    second solve on the same matrix that keeps the volume. Water that stays at rest when it should, recovers from
+    anything, and steps at 1/60 s. Several liquids at once, from mercury to honey, in SI units. Walls are planes,
+    boxes, spheres, capsules and triangle meshes, still or moving; a coupler can add walls of its own that yield
+    (cloth, floating bodies). Kernels, neighbour search and the sparse solvers (BiCGSTAB, CG) are public and useful
+    alone. It is not a rigid-body engine and does not render. Gases, surface tension and foam are not simulated.
 
 QUICK START
     /--- quick start
@@ -49,7 +49,8 @@ CONTENTS (search for the tag in brackets)
     [sparse] matrix, BiCGSTAB, CG              [fluid] materials, particles, boundaries, steps, statistics, snapshots
     [coupler] how other solvers meet the fluid
     Implementation:
-    [kernels] [grid] [sparse] [coarse] [krylov] [bicgstab] [matrix] [fluid] [boundaries] [walls] [rows] [coarsen] [predict]
+    [kernels] [grid] [sparse] [coarse] [krylov] [bicgstab] [matrix] [fluid] [boundaries] [walls] [rows] [coarsen]
+    [predict]
     [viscosity] [pressure] [move] [weakly-compressible] [step] [snapshot]
 
 CONFIGURATION
@@ -65,6 +66,7 @@ MEMORY
 THREADS
     Give a runner (isphpbd_parallel) or compile with OpenMP. Different fluids may step on different threads at once; one
     fluid belongs to one thread at a time. Callbacks of the coupler named so run on the runner's threads.
+    A task takes up to 64 KB of its thread's stack.
 
 DETERMINISM
     The same bits for any number of threads, serial or OpenMP, SSE2 or plain C, gcc or clang, C or C++, -O0 to -O3, and
@@ -72,26 +74,26 @@ DETERMINISM
     32-bit x86 also -msse2 -mfpmath=sse. isph_fluid_hash() is there to check it.
 
 NUMERICS AND UNITS
-    SI throughout: m, s, kg, Pa. Spacings from 1 mm to 1 m are in order; everything is scaled by the spacing and by gravity.
-    A step is divided so that nothing moves more than cfl spacings and so that no substep is longer than about
-    0.117 sqrt(spacing / g): 8.3 ms for 5 cm, 3.7 ms for 1 cm. With max_substeps reached, particles are slowed down instead,
-    and a flag says so. Coordinates up to 2^18 spacings from the origin are accepted (13 km for 5 cm); beyond some 2^16 the
-    digits left for the arrangement of particles get few: use isph_fluid_shift_origin().
-    What breaks first: gaps between walls narrower than two spacings hold no water; films thinner than a spacing become
-    drops; walls are seen as planes, so curvature finer than a few spacings is blurred; more than six walls at one particle
-    are ignored. Pressure on a wall is right on average, not particle by particle.
-    Particles inside a solid are pushed out, at most a spacing per substep.
+    SI throughout: m, s, kg, Pa. Spacings from 1 mm to 1 m are in order; everything is scaled by the spacing and by
+    gravity. A step is divided so that nothing moves more than cfl spacings and so that no substep is longer than about
+    0.117 sqrt(spacing / g): 8.3 ms for 5 cm, 3.7 ms for 1 cm. With max_substeps reached, particles are slowed down
+    instead, and a flag says so. Coordinates up to 2^18 spacings from the origin are accepted (13 km for 5 cm); beyond
+    some 2^16 the digits left for the arrangement of particles get few: use isph_fluid_shift_origin(). What breaks
+    first: gaps between walls narrower than two spacings hold no water; films thinner than a spacing become drops;
+    walls are seen as planes, so curvature finer than a few spacings is blurred; more than six walls at one particle
+    are ignored. Pressure on a wall is right on average, not particle by particle. Particles inside a solid are pushed
+    out, at most a spacing per substep.
 
 ERRORS
     Fallible calls answer an isphpbd_result and have changed nothing unless it is ISPHPBD_OK. NaN and infinite input is
-    refused; a NaN born inside stays with its particle, which is put to rest and counted. isph_fluid_step() answers a bit
-    field that names the limit to raise.
+    refused; a NaN born inside stays with its particle, which is put to rest and counted. isph_fluid_step() answers a
+    bit field that names the limit to raise.
 
 READING
     Abu Rumman, Nair, Mueller, Barthe, Vanderhaeghe: ISPH-PBD, The Visual Computer 36 (2020): projection, free surface.
     Kugelstadt, Longva, Thuerey, Bender: Implicit density projection for volume conserving liquids, IEEE TVCG (2019).
-    Becker, Tessendorf, Teschner: Direct forcing for Lagrangian rigid-fluid coupling, IEEE TVCG (2009): weakly compressible.
-    Wendland (1995): the kernel. van der Vorst (1992): BiCGSTAB.
+    Becker, Tessendorf, Teschner: Direct forcing for Lagrangian rigid-fluid coupling, IEEE TVCG (2009): weakly
+    compressible. Wendland (1995): the kernel. van der Vorst (1992): BiCGSTAB.
 
 CHANGES
     0.1.0  first version
@@ -130,8 +132,12 @@ CHANGES
 extern "C" {
 #endif
 
-typedef struct isphpbd_vec3 { float x, y, z; } isphpbd_vec3; /* layout of float[3] */
-typedef struct isphpbd_quat { float x, y, z, w; } isphpbd_quat; /* unit quaternion, w is the real part */
+typedef struct isphpbd_vec3 {
+    float x, y, z;
+} isphpbd_vec3; /* layout of float[3] */
+typedef struct isphpbd_quat {
+    float x, y, z, w;
+} isphpbd_quat; /* unit quaternion, w is the real part */
 
 /* Why a call did nothing. Whatever is not ISPHPBD_OK left every object as it was. */
 typedef enum isphpbd_result {
@@ -185,8 +191,8 @@ typedef struct isphpbd_logger {
     void *user;
 } isphpbd_logger;
 
-/* Time for the stage timers: ticks of any unit, never decreasing. NULL fn: the timers stay 0; the library reads no clock
-   of its own. */
+/* Time for the stage timers: ticks of any unit, never decreasing. NULL fn: the timers stay 0; the library reads no
+   clock of its own. */
 typedef struct isphpbd_clock {
     uint64_t (*fn)(void *user);
     void *user;
@@ -205,7 +211,7 @@ ISPHPBD_INLINE isphpbd_vec3 isphpbd_v3(float x, float y, float z) {
 #elif ISPHPBD_COMMON_REVISION != 1
 #error "isphpbd_sph.h and isphpbd_pbd.h are of different releases: take both from the same one"
 #endif
-/* ---- end of common block ------------------------------------------------------------------------------------------ */
+/* ---- end of common block ----------------------------------------------------------------------------------------- */
 
 #ifndef ISPH_INCLUDED
 #define ISPH_INCLUDED
@@ -250,8 +256,8 @@ ISPHPBD_API void isph_grid_destroy(isph_grid *grid); /* NULL is fine */
 /* Reads count points (x, y, z at the start of every stride) and indexes them. BAD_ARGUMENT for a non-finite or absurd
    (|x| > 2^18 radius) coordinate, CAPACITY for too many; the grid is unchanged then. Linear in count. */
 ISPHPBD_API isphpbd_result isph_grid_build(isph_grid *grid, const float *xyz, size_t stride_bytes, int count);
-/* Points nearer than the radius to `point` (m), as indices into the array given to build. Writes at most out_capacity of
-   them and returns how many there are, so that a second call can bring a larger array. 0 for a bad argument. */
+/* Points nearer than the radius to `point` (m), as indices into the array given to build. Writes at most out_capacity
+   of them and returns how many there are, so that a second call can bring a larger array. 0 for a bad argument. */
 ISPHPBD_API int isph_grid_query(const isph_grid *grid, isphpbd_vec3 point, int *out, int out_capacity);
 /* The same around point number `index`, without the point itself (coincident others do count). */
 ISPHPBD_API int isph_grid_neighbours(const isph_grid *grid, int index, int *out, int out_capacity);
@@ -303,8 +309,8 @@ typedef struct isph_solve_desc {
 
 typedef enum isph_solve_state {
     ISPH_SOLVE_CONVERGED = 0,
-    ISPH_SOLVE_CAPPED,    /* max_iterations reached; x holds the last iterate, or 0 if that is better */
-    ISPH_SOLVE_BREAKDOWN  /* a scalar of the recurrence vanished or left the floats; x likewise */
+    ISPH_SOLVE_CAPPED,   /* max_iterations reached; x holds the last iterate, or 0 if that is better */
+    ISPH_SOLVE_BREAKDOWN /* a scalar of the recurrence vanished or left the floats; x likewise */
 } isph_solve_state;
 
 typedef struct isph_solve_info {
@@ -325,41 +331,45 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 /* ==== [fluid] ========================================================================================================
    All particles of a simulation, of one or more materials, with the walls they meet. */
 typedef struct isph_fluid isph_fluid;
-typedef struct isph_material { uint32_t id; } isph_material; /* 0 is null */
-typedef struct isph_boundary { uint32_t id; } isph_boundary; /* 0 is null */
+typedef struct isph_material {
+    uint32_t id;
+} isph_material; /* 0 is null */
+typedef struct isph_boundary {
+    uint32_t id;
+} isph_boundary; /* 0 is null */
 
 typedef enum isph_solver {
-    ISPH_SOLVER_INCOMPRESSIBLE = 0,  /* pressure projection + density projection: the one to use */
-    ISPH_SOLVER_WEAKLY_COMPRESSIBLE  /* Tait equation, the classic baseline: many small substeps */
+    ISPH_SOLVER_INCOMPRESSIBLE = 0, /* pressure projection + density projection: the one to use */
+    ISPH_SOLVER_WEAKLY_COMPRESSIBLE /* Tait equation, the classic baseline: many small substeps */
 } isph_solver;
 
 /* The pressure matrix is symmetric, so CG does with half the products. A coupler with respond() always uses it. */
 typedef enum isph_linear_solver { ISPH_LINEAR_CG = 0, ISPH_LINEAR_BICGSTAB } isph_linear_solver;
 
 typedef struct isph_fluid_desc {
-    isphpbd_vec3 gravity;                /* m/s^2, default (0, -9.81, 0) */
-    float spacing;                       /* m, default 0.05: distance of particles at rest. Halving it costs 8 times the
+    isphpbd_vec3 gravity; /* m/s^2, default (0, -9.81, 0) */
+    float spacing;        /* m, default 0.05: distance of particles at rest. Halving it costs 8 times the
                                             particles (and twice the steps). A particle stands for spacing^3 of volume */
-    float support;                       /* interaction radius in spacings, default 2.0, 1.8 .. 3.2; 2.4 costs twice as much */
-    isph_solver solver;                  /* default INCOMPRESSIBLE */
-    isph_linear_solver linear_solver;    /* default CG */
-    isph_preconditioner preconditioner;  /* default TWO_LEVEL */
-    bool density_projection;             /* default true: keeps the volume (seed 003); false only for comparison */
-    float tolerance;                     /* relative residual at which both solves stop, default 0.05 */
-    int max_iterations;                  /* cap of pressure + density iterations per substep, default 50, >= 1 */
-    int max_substeps;                    /* cap per step, default 8, >= 1; reported when it bites */
-    float cfl;                           /* spacings a particle may move per substep, default 1 */
-    float max_substep_seconds;           /* s, default 1/100 at spacing 0.05 (0: chosen from the spacing) */
-    float sound_speed;                   /* m/s, weakly compressible only; 0 (default): 10 x the largest expected speed */
-    float max_speed;                     /* m/s, default 0: 1000 spacings per second but at least 50; faster is clamped */
-    int particle_capacity;               /* default 32768 */
-    int material_capacity;               /* default 8, at most 255 */
-    int boundary_capacity;               /* default 64 */
-    int triangle_capacity;               /* default 8192: triangles of all mesh boundaries together */
-    isphpbd_allocator allocator;         /* default malloc; one allocation, at creation */
-    isphpbd_parallel parallel;           /* default OpenMP where compiled in, else serial */
-    isphpbd_logger logger;               /* default silent */
-    isphpbd_clock clock;                 /* default none: stage timers stay 0 */
+    float support;        /* interaction radius in spacings, default 2.0, 1.8 .. 3.2; 2.4 costs twice as much */
+    isph_solver solver;   /* default INCOMPRESSIBLE */
+    isph_linear_solver linear_solver;   /* default CG */
+    isph_preconditioner preconditioner; /* default TWO_LEVEL */
+    bool density_projection;     /* default true: keeps the volume (Kugelstadt et al.); false only for comparison */
+    float tolerance;             /* relative residual at which both solves stop, default 0.05 */
+    int max_iterations;          /* cap of pressure + density iterations per substep, default 50, >= 1 */
+    int max_substeps;            /* cap per step, default 8, >= 1; reported when it bites */
+    float cfl;                   /* spacings a particle may move per substep, default 1 */
+    float max_substep_seconds;   /* s, default 1/100 at spacing 0.05 (0: chosen from the spacing) */
+    float sound_speed;           /* m/s, weakly compressible only; 0 (default): 10 x the largest expected speed */
+    float max_speed;             /* m/s, default 0: 1000 spacings per second but at least 50; faster is clamped */
+    int particle_capacity;       /* default 32768 */
+    int material_capacity;       /* default 8, at most 255 */
+    int boundary_capacity;       /* default 64 */
+    int triangle_capacity;       /* default 8192: triangles of all mesh boundaries together */
+    isphpbd_allocator allocator; /* default malloc; one allocation, at creation */
+    isphpbd_parallel parallel;   /* default OpenMP where compiled in, else serial */
+    isphpbd_logger logger;       /* default silent */
+    isphpbd_clock clock;         /* default none: stage timers stay 0 */
     uint32_t cookie;
 } isph_fluid_desc;
 
@@ -370,7 +380,8 @@ ISPHPBD_API isph_fluid *isph_fluid_create(const isph_fluid_desc *desc, isphpbd_r
 ISPHPBD_API void isph_fluid_destroy(isph_fluid *fluid); /* NULL is fine */
 /* Changes at run time what is cheap to change. */
 ISPHPBD_API isphpbd_result isph_fluid_set_gravity(isph_fluid *fluid, isphpbd_vec3 gravity);
-ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iterations, int max_substeps, float tolerance);
+ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iterations, int max_substeps,
+                                                 float tolerance);
 /* Switches the solves off (particles then fall freely and pile up) and on again; for recovery tests and pausing. */
 ISPHPBD_API isphpbd_result isph_fluid_set_solver_enabled(isph_fluid *fluid, bool enabled);
 /* Adds `offset` to every position and boundary: keeps large worlds near the origin. Linear. */
@@ -417,14 +428,14 @@ ISPHPBD_API int isph_particles_edit(isph_fluid *fluid, bool (*edit)(void *user, 
 /* Arrays of the library's own, valid until the next call with a non-const fluid. The order changes with every step; the
    ids do not. */
 typedef struct isph_view {
-    const float *position;    /* m; x, y, z at the start of every stride */
-    const float *velocity;    /* m/s; x, y, z likewise */
-    size_t stride_bytes;      /* of position and velocity */
-    const float *pressure;    /* Pa, >= 0, of the last substep; one per particle */
-    const float *density;     /* relative to rest (1 = right), walls included, at the start of the last substep */
-    const uint32_t *id;       /* stable id */
-    const uint32_t *user;     /* yours; see isph_particles_edit() */
-    const uint8_t *material;  /* material number: handle id - 1 */
+    const float *position;   /* m; x, y, z at the start of every stride */
+    const float *velocity;   /* m/s; x, y, z likewise */
+    size_t stride_bytes;     /* of position and velocity */
+    const float *pressure;   /* Pa, >= 0, of the last substep; one per particle */
+    const float *density;    /* relative to rest (1 = right), walls included, at the start of the last substep */
+    const uint32_t *id;      /* stable id */
+    const uint32_t *user;    /* yours; see isph_particles_edit() */
+    const uint8_t *material; /* material number: handle id - 1 */
     int count;
 } isph_view;
 ISPHPBD_API isph_view isph_particles(const isph_fluid *fluid);
@@ -463,7 +474,7 @@ typedef struct isph_boundary_desc {
     isphpbd_vec3 linear_velocity, angular_velocity; /* m/s, rad/s about position; default 0 */
     float friction;                                 /* 0 .. 1, default 0: share of the sliding speed that a touching
                                                        particle loses per 5 ms; 1 is no slip whatever the viscosity */
-    float viscous_grip;                             /* 0 .. 1, default 1: share of the viscous wall stress and of the skin
+    float viscous_grip; /* 0 .. 1, default 1: share of the viscous wall stress and of the skin
                                                        friction of a smooth wall (0: free slip) */
     uint32_t cookie;
 } isph_boundary_desc;
@@ -478,19 +489,20 @@ ISPHPBD_API isphpbd_result isph_boundary_set_motion(isph_fluid *fluid, isph_boun
 /* The pose now; any out pointer may be NULL. */
 ISPHPBD_API isphpbd_result isph_boundary_pose(const isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *position,
                                               isphpbd_quat *rotation);
-/* What the fluid did to the boundary since the last call: linear impulse in N s and angular impulse about its position in
-   N m s, world axes; reading clears both. */
+/* What the fluid did to the boundary since the last call: linear impulse in N s and angular impulse about its position
+   in N m s, world axes; reading clears both. */
 ISPHPBD_API isphpbd_result isph_boundary_take_impulse(isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *linear,
                                                       isphpbd_vec3 *angular);
 
 /* ---- stepping ---- */
 enum {
-    ISPH_STEP_ITERATIONS_CAPPED = 1, /* a solve stopped at max_iterations: raise it or accept the residual in the stats */
-    ISPH_STEP_SUBSTEPS_CAPPED = 2,   /* max_substeps was too small for the speed: particles were slowed to cfl */
-    ISPH_STEP_CROWDED = 4,           /* too many particles in one place; they are being spread (see stats.crowded) */
-    ISPH_STEP_QUARANTINED = 8,       /* a non-finite particle was put to rest at its last good position */
-    ISPH_STEP_SPEED_CLAMPED = 16,    /* max_speed was exceeded */
-    ISPH_STEP_WALLS_CAPPED = 32      /* a particle met more than 6 walls at once; the farthest were ignored */
+    ISPH_STEP_ITERATIONS_CAPPED =
+        1,                         /* a solve stopped at max_iterations: raise it or accept the residual in the stats */
+    ISPH_STEP_SUBSTEPS_CAPPED = 2, /* max_substeps was too small for the speed: particles were slowed to cfl */
+    ISPH_STEP_CROWDED = 4,         /* too many particles in one place; they are being spread (see stats.crowded) */
+    ISPH_STEP_QUARANTINED = 8,     /* a non-finite particle was put to rest at its last good position */
+    ISPH_STEP_SPEED_CLAMPED = 16,  /* max_speed was exceeded */
+    ISPH_STEP_WALLS_CAPPED = 32    /* a particle met more than 6 walls at once; the farthest were ignored */
 };
 
 /* Advances by `seconds` (0 < seconds <= 1) in one or more equal substeps. Returns flags; BAD_ARGUMENT in *why (may be
@@ -499,21 +511,21 @@ ISPHPBD_API uint32_t isph_fluid_step(isph_fluid *fluid, float seconds, isphpbd_r
 
 typedef struct isph_stats {
     int particles, boundaries, triangles;
-    int substeps;                /* of the last step */
-    int pressure_iterations;     /* of the last substep */
+    int substeps;            /* of the last step */
+    int pressure_iterations; /* of the last substep */
     int density_iterations;
-    int viscosity_iterations;    /* 0 when explicit was enough */
-    float pressure_residual;     /* relative, where the last substep stopped */
+    int viscosity_iterations; /* 0 when explicit was enough */
+    float pressure_residual;  /* relative, where the last substep stopped */
     float density_residual;
-    float density_error_mean;    /* mean of |density - 1| over particles with full support */
-    float density_error_max;     /* largest compression max(density - 1) */
-    float compression_mean;      /* mean of max(density - 1, 0) over all particles: what most solvers call density error */
-    float max_speed;             /* m/s */
-    float kinetic_energy;        /* J, without the walls */
+    float density_error_mean; /* mean of |density - 1| over particles with full support */
+    float density_error_max;  /* largest compression max(density - 1) */
+    float compression_mean;   /* mean of max(density - 1, 0) over all particles: what most solvers call density error */
+    float max_speed;          /* m/s */
+    float kinetic_energy;     /* J, without the walls */
     float neighbours_mean;
-    int crowded, quarantined;    /* particles, in the last step */
+    int crowded, quarantined;                                                     /* particles, in the last step */
     uint64_t total_pressure_iterations, total_density_iterations, total_substeps; /* since creation */
-    size_t bytes;                /* memory of the fluid, all of it taken at creation */
+    size_t bytes; /* memory of the fluid, all of it taken at creation */
     /* user clock ticks of the last step, by stage */
     uint64_t ticks_total, ticks_neighbours, ticks_walls, ticks_viscosity, ticks_pressure, ticks_move;
 } isph_stats;
@@ -529,9 +541,9 @@ ISPHPBD_API size_t isph_fluid_save(const isph_fluid *fluid, void *bytes, size_t 
 ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes, size_t size);
 
 /* ==== [coupler] ======================================================================================================
-   How another solver (cloth, soft and rigid bodies) meets the fluid. Its surfaces enter as walls per particle: they count
-   in density, matrix, right side and forces exactly as the fluid's own boundaries do. All callbacks are called inside
-   isph_fluid_step(); any may be NULL. Particles are named by their index in the arrays of this substep. */
+   How another solver (cloth, soft and rigid bodies) meets the fluid. Its surfaces enter as walls per particle: they
+   count in density, matrix, right side and forces exactly as the fluid's own boundaries do. All callbacks are called
+   inside isph_fluid_step(); any may be NULL. Particles are named by their index in the arrays of this substep. */
 typedef struct isph_wall {
     isphpbd_vec3 normal;   /* unit, from the wall to the particle */
     float distance;        /* m, of the particle from the wall; < 0: behind it */
@@ -539,7 +551,7 @@ typedef struct isph_wall {
     float inverse_mass;    /* 1/kg: how the wall yields to an impulse along its normal there; 0: it does not */
     float friction;        /* as in isph_boundary_desc */
     float viscous_grip;
-    uint32_t tag;          /* yours, comes back with the impulse */
+    uint32_t tag; /* yours, comes back with the impulse */
 } isph_wall;
 
 typedef struct isph_wall_impulse {
@@ -552,17 +564,17 @@ typedef struct isph_wall_impulse {
 typedef struct isph_coupler {
     /* Substep begins: positions are sorted (x, y, z, - per particle), seconds is its length. */
     void (*begin)(void *user, const float *positions, const float *velocities, int count, float seconds);
-    /* Walls of particle `index` nearer than `reach` (m): write at most `capacity`, return how many. Runs on the runner's
-       threads for different particles at once. */
+    /* Walls of particle `index` nearer than `reach` (m): write at most `capacity`, return how many. Runs on the
+       runner's threads for different particles at once. */
     int (*walls)(void *user, int index, isphpbd_vec3 position, float reach, isph_wall *out, int capacity);
-    /* Inside every product of the pressure solve: impulse[i] (N s, along -normal, so towards the wall) acts on wall entry
-       i; write into velocity_change[i] the change of the wall's velocity along -normal at entry i. Must be linear,
-       symmetric and positive semi-definite. NULL: each entry yields by its own inverse_mass. */
+    /* Inside every product of the pressure solve: impulse[i] (N s, along -normal, so towards the wall) acts on wall
+       entry i; write into velocity_change[i] the change of the wall's velocity along -normal at entry i. Must be
+       linear, symmetric and positive semi-definite. NULL: each entry yields by its own inverse_mass. */
     void (*respond)(void *user, const float *impulse, float *velocity_change, int wall_count);
     /* Pressure and viscous impulses of this substep, grouped by particle in ascending order. */
     void (*impulses)(void *user, const isph_wall_impulse *impulse, int count);
-    /* Substep ends: positions and velocities (stride 4 floats) may be changed, e.g. to resolve contacts. `start` holds the
-       positions at the beginning of the substep. */
+    /* Substep ends: positions and velocities (stride 4 floats) may be changed, e.g. to resolve contacts. `start` holds
+       the positions at the beginning of the substep. */
     void (*finish)(void *user, const float *start, float *positions, float *velocities, int count, float seconds);
     void *user;
 } isph_coupler;
@@ -574,7 +586,7 @@ ISPHPBD_API isphpbd_result isph_fluid_set_coupler(isph_fluid *fluid, const isph_
 #endif
 #endif /* ISPH_INCLUDED */
 
-/* ==== implementation ================================================================================================ */
+/* ==== implementation ============================================================================================== */
 #if defined(ISPHPBD_IMPLEMENTATION) || defined(ISPH_IMPLEMENTATION)
 #ifndef ISPHX_IMPLEMENTED
 #define ISPHX_IMPLEMENTED
@@ -585,7 +597,7 @@ ISPHPBD_API isphpbd_result isph_fluid_set_coupler(isph_fluid *fluid, const isph_
 #define ISPHX_HOT static inline
 #endif
 
-/* ---- common implementation, revision 1 (byte-identical in both headers, like the common block) ---------------------- */
+/* ---- common implementation, revision 1 (byte-identical in both headers, like the common block) ------------------- */
 #ifndef ISPHPBDX_COMMON_IMPLEMENTED
 #define ISPHPBDX_COMMON_IMPLEMENTED
 
@@ -651,8 +663,8 @@ ISPHPBD_INLINE isphpbd_vec3 isphpbdx_unrotate(isphpbd_quat q, isphpbd_vec3 v) {
     return isphpbdx_rotate(q, v);
 }
 
-/* [common-memory] One allocation holds everything an object owns. The same layout function runs twice: with base NULL it
-   measures, with the allocation it hands out the arrays. */
+/* [common-memory] One allocation holds everything an object owns. The same layout function runs twice: with base NULL
+   it measures, with the allocation it hands out the arrays. */
 typedef struct isphpbdx_layout {
     unsigned char *base;
     size_t used;
@@ -701,7 +713,8 @@ ISPHPBD_INLINE bool isphpbdx_allocator_ready(isphpbd_allocator *allocator) {
 }
 
 /* [common-threads] */
-ISPHPBD_INLINE void isphpbdx_run(const isphpbd_parallel *parallel, void (*task)(void *ctx, int index), void *ctx, int count) {
+ISPHPBD_INLINE void isphpbdx_run(const isphpbd_parallel *parallel, void (*task)(void *ctx, int index), void *ctx,
+                                 int count) {
     int i;
     if (parallel->run && count > 1) {
         parallel->run(task, ctx, count, parallel->user);
@@ -733,7 +746,8 @@ ISPHPBD_INLINE uint64_t isphpbdx_hash_words(uint64_t hash, const void *words, si
     return hash;
 }
 
-ISPHPBD_INLINE void isphpbdx_log(const isphpbd_logger *logger, isphpbd_log_level level, isphpbd_result code, const char *text) {
+ISPHPBD_INLINE void isphpbdx_log(const isphpbd_logger *logger, isphpbd_log_level level, isphpbd_result code,
+                                 const char *text) {
     if (logger->fn) logger->fn(level, code, text, logger->user);
 }
 ISPHPBD_INLINE uint64_t isphpbdx_ticks(const isphpbd_clock *clock) { return clock->fn ? clock->fn(clock->user) : 0; }
@@ -750,16 +764,22 @@ ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sub(isphpbdx_f4 a, isphpbdx_f4 b) { retur
 ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_mul(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_mul_ps(a, b); }
 ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_div(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_div_ps(a, b); }
 ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sqrt(isphpbdx_f4 a) { return _mm_sqrt_ps(a); }
-ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_min(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_min_ps(a, b); } /* a < b ? a : b */
-ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_max(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_max_ps(a, b); } /* a > b ? a : b */
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_min(isphpbdx_f4 a, isphpbdx_f4 b) {
+    return _mm_min_ps(a, b);
+} /* a < b ? a : b */
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_max(isphpbdx_f4 a, isphpbdx_f4 b) {
+    return _mm_max_ps(a, b);
+} /* a > b ? a : b */
 #else
-typedef struct isphpbdx_f4 { float v[4]; } isphpbdx_f4;
-#define ISPHPBDX_F4(name, expression)                                            \
-    ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_##name(isphpbdx_f4 a, isphpbdx_f4 b) { \
-        isphpbdx_f4 r;                                                           \
-        int i;                                                                   \
-        for (i = 0; i < 4; ++i) r.v[i] = (expression);                           \
-        return r;                                                                \
+typedef struct isphpbdx_f4 {
+    float v[4];
+} isphpbdx_f4;
+#define ISPHPBDX_F4(name, expression)                                                                                  \
+    ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_##name(isphpbdx_f4 a, isphpbdx_f4 b) {                                      \
+        isphpbdx_f4 r;                                                                                                 \
+        int i;                                                                                                         \
+        for (i = 0; i < 4; ++i) r.v[i] = (expression);                                                                 \
+        return r;                                                                                                      \
     }
 ISPHPBDX_F4(add, a.v[i] + b.v[i])
 ISPHPBDX_F4(sub, a.v[i] - b.v[i])
@@ -781,10 +801,11 @@ ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sqrt(isphpbdx_f4 a) {
 }
 #endif
 #endif /* ISPHPBDX_COMMON_IMPLEMENTED */
-/* ---- end of common implementation --------------------------------------------------------------------------------- */
+/* ---- end of common implementation -------------------------------------------------------------------------------- */
 
 /* ==== [kernels] implementation ======================================================================================
-   In: distance, support. Out: value and slope. Written over t = 1 - r/H so that the fluid's inner loops need no branch. */
+   In: distance, support. Out: value and slope. Written over t = 1 - r/H so that the fluid's inner loops need no
+   branch. */
 #define ISPHX_PI 3.14159265358979323846f
 
 ISPHPBD_API float isph_kernel_smoothing_length(isph_kernel kernel, float support) {
@@ -804,7 +825,8 @@ ISPHPBD_API float isph_kernel_value(isph_kernel kernel, float r, float support) 
     }
     if (kernel == ISPH_KERNEL_QUARTIC_SPLINE) {
         return (isphx_pow4(2.5f - q) - 5.0f * isphx_pow4(isphx_positive(1.5f - q)) +
-                10.0f * isphx_pow4(isphx_positive(0.5f - q))) / (20.0f * ISPHX_PI * isphx_pow3(h));
+                10.0f * isphx_pow4(isphx_positive(0.5f - q))) /
+               (20.0f * ISPHX_PI * isphx_pow3(h));
     }
     return 21.0f / (16.0f * ISPHX_PI * isphx_pow3(h)) * isphx_pow4(1.0f - 0.5f * q) * (2.0f * q + 1.0f);
 }
@@ -830,31 +852,33 @@ ISPHPBD_API float isph_kernel_slope(isph_kernel kernel, float r, float support) 
 }
 
 /* ==== [grid] implementation =========================================================================================
-   Cells of (H/4, H, H): points are counting-sorted by cell, so that the neighbours of a point lie in nine contiguous runs.
-   Coordinates wrap round a table of bounded size: distant points may share a cell, which costs a rejected candidate and
-   never a wrong answer. Cost linear in points (seed 000 section 7). */
+   Cells of (H/4, H, H): points are counting-sorted by cell, so that the neighbours of a point lie in nine contiguous
+   runs. Coordinates wrap round a table of bounded size: distant points may share a cell, which costs a rejected
+   candidate and never a wrong answer. Cost linear in points (Abu Rumman et al., section 7). */
 #define ISPHX_CELLS_PER_RADIUS 4
-#define ISPHX_MIN_DIM_FAST 16  /* > 2 * 4 + 1 cells, so that a wrapped run never meets itself */
-#define ISPHX_MIN_DIM_SLOW 4   /* > 3 cells */
-#define ISPHX_FAR 262144.0f    /* 2^18: coordinates beyond this many radii have lost the digits that matter */
+#define ISPHX_MIN_DIM_FAST     16        /* > 2 * 4 + 1 cells, so that a wrapped run never meets itself */
+#define ISPHX_MIN_DIM_SLOW     4         /* > 3 cells */
+#define ISPHX_FAR              262144.0f /* 2^18: coordinates beyond this many radii have lost the digits that matter */
 
 typedef struct isphx_cells {
     float radius;
-    int axis[3];               /* which coordinate is fastest, middle, slowest: the longest extent is slowest */
-    double lo[3], inverse[3];  /* per sorted axis: origin in m, cells per m */
-    int dim[3];                /* cells of the table per sorted axis */
+    int axis[3];              /* which coordinate is fastest, middle, slowest: the longest extent is slowest */
+    double lo[3], inverse[3]; /* per sorted axis: origin in m, cells per m */
+    int dim[3];               /* cells of the table per sorted axis */
     bool wraps[3];
     int table_capacity, capacity, count;
-    bool crowded;              /* some cell holds more than crowd_limit points: those cells take no part in searches */
+    bool crowded; /* some cell holds more than crowd_limit points: those cells take no part in searches */
     int crowd_limit;
-    int fullest;               /* points in the fullest cell */
-    int *start;                /* table_capacity + 1: first sorted point of every cell */
-    int *cell;                 /* capacity: cell of every sorted point */
-    int *order;                /* capacity: sorted position -> index before the sort */
-    float *x, *y, *z;          /* capacity + 8: sorted coordinates, one array each for the vector search */
+    int fullest;      /* points in the fullest cell */
+    int *start;       /* table_capacity + 1: first sorted point of every cell */
+    int *cell;        /* capacity: cell of every sorted point */
+    int *order;       /* capacity: sorted position -> index before the sort */
+    float *x, *y, *z; /* capacity + 8: sorted coordinates, one array each for the vector search */
 } isphx_cells;
 
-typedef struct isphx_run { int begin, end; } isphx_run;
+typedef struct isphx_run {
+    int begin, end;
+} isphx_run;
 #define ISPHX_MAX_RUNS 96 /* nine rows of nine cells and one wrap, when every cell has to be looked at by itself */
 
 static int isphx_table_capacity(int points) { return 2 * points + 4096; }
@@ -887,7 +911,8 @@ static void isphx_cells_fit(isphx_cells *cells) {
             if (longest < 0 || cells->dim[k] > cells->dim[longest]) longest = k;
         }
         if (longest < 0) return; /* 16 x 4 x 4 always fits */
-        cells->dim[longest] = isphpbdx_maxi((cells->dim[longest] + 1) / 2, longest == 0 ? ISPHX_MIN_DIM_FAST : ISPHX_MIN_DIM_SLOW);
+        cells->dim[longest] =
+            isphpbdx_maxi((cells->dim[longest] + 1) / 2, longest == 0 ? ISPHX_MIN_DIM_FAST : ISPHX_MIN_DIM_SLOW);
         cells->wraps[longest] = true;
     }
 }
@@ -1000,8 +1025,8 @@ static void isphx_cells_count(isphx_cells *cells, const int *cell, int count) {
 }
 
 /* Indexes count points. `scratch` holds count ints. */
-static void isphx_cells_build(isphx_cells *cells, const isphpbd_parallel *parallel, float radius, const float *xyz, size_t stride,
-                              int count, int *scratch) {
+static void isphx_cells_build(isphx_cells *cells, const isphpbd_parallel *parallel, float radius, const float *xyz,
+                              size_t stride, int count, int *scratch) {
     const int tasks = (count + ISPHX_POINTS - 1) / ISPHX_POINTS;
     float lo[3] = {0.0f, 0.0f, 0.0f}, hi[3] = {0.0f, 0.0f, 0.0f};
     isphx_cells_job job;
@@ -1020,7 +1045,8 @@ static void isphx_cells_build(isphx_cells *cells, const isphpbd_parallel *parall
     isphpbdx_run(parallel, isphx_cells_locate_task, &job, tasks);
     isphx_cells_count(cells, scratch, count);
     isphpbdx_run(parallel, isphx_cells_place_task, &job, tasks);
-    for (i = count; i < count + 8; ++i) cells->x[i] = cells->y[i] = cells->z[i] = 0.0f; /* vector loads may look past the end */
+    for (i = count; i < count + 8; ++i)
+        cells->x[i] = cells->y[i] = cells->z[i] = 0.0f; /* vector loads may look past the end */
 }
 
 static int isphx_cell_points(const isphx_cells *cells, int cell) { return cells->start[cell + 1] - cells->start[cell]; }
@@ -1101,8 +1127,9 @@ static int isphx_run_search(const isphx_cells *cells, isphx_run run, const float
         int mask = _mm_movemask_ps(_mm_cmplt_ps(r2, reach));
         const int left = run.end - i;
         if (left < 4) mask &= (1 << left) - 1;
-        _mm_storeu_si128((__m128i *)(void *)(out + n),
-                         _mm_add_epi32(_mm_set1_epi32(i), _mm_loadu_si128((const __m128i *)(const void *)isphx_mask_offsets[mask])));
+        _mm_storeu_si128(
+            (__m128i *)(void *)(out + n),
+            _mm_add_epi32(_mm_set1_epi32(i), _mm_loadu_si128((const __m128i *)(const void *)isphx_mask_offsets[mask])));
         n += isphx_mask_count[mask];
     }
     return isphpbdx_mini(n, limit);
@@ -1130,7 +1157,7 @@ struct isph_grid {
 };
 
 #define ISPHX_COOKIE_GRID 0x69737067u
-#define ISPHX_MAX_POINTS (1 << 26)
+#define ISPHX_MAX_POINTS  (1 << 26)
 
 ISPHPBD_API isph_grid_desc isph_grid_desc_default(void) {
     isph_grid_desc desc;
@@ -1258,19 +1285,19 @@ ISPHPBD_API int isph_grid_neighbours(const isph_grid *grid, int index, int *out,
 }
 
 /* ==== [sparse] implementation =======================================================================================
-   Off-diagonal entries w with A x = D x - sum w x, eight rows interleaved (SELL-8): entry j of row r of a chunk stands at
-   offset + 8 j + r. Columns are stored as distances from the chunk's lowest column, 16 bits where they fit. Every row is
-   summed in the order of its entries, so vector and plain versions agree to the last bit. */
-#define ISPHX_LANES 8
-#define ISPHX_BLOCK 1024 /* rows per task, fixed: reductions do not depend on threads */
+   Off-diagonal entries w with A x = D x - sum w x, eight rows interleaved (SELL-8): entry j of row r of a chunk stands
+   at offset + 8 j + r. Columns are stored as distances from the chunk's lowest column, 16 bits where they fit. Every
+   row is summed in the order of its entries, so vector and plain versions agree to the last bit. */
+#define ISPHX_LANES       8
+#define ISPHX_BLOCK       1024 /* rows per task, fixed: reductions do not depend on threads */
 #define ISPHX_NARROW_ROWS 65536
 
 typedef struct isphx_sell {
     int rows, row_capacity, entry_capacity;
-    int index_bytes;    /* 2 or 4 per entry kept; a chunk uses 2 of them where its columns span less than 65536 */
-    int *offset;        /* per chunk: its first entry */
-    int *length;        /* per chunk: entries per row, padded with zeros to the longest row */
-    int *base;          /* per chunk: lowest column; ~base marks 32-bit columns */
+    int index_bytes; /* 2 or 4 per entry kept; a chunk uses 2 of them where its columns span less than 65536 */
+    int *offset;     /* per chunk: its first entry */
+    int *length;     /* per chunk: entries per row, padded with zeros to the longest row */
+    int *base;       /* per chunk: lowest column; ~base marks 32-bit columns */
     unsigned char *index;
     float *value;
 } isphx_sell;
@@ -1301,7 +1328,8 @@ static unsigned char *isphx_chunk_index(const isphx_sell *sell, int chunk) {
 /* Column of entry e (8 j + row) of a chunk. */
 static int isphx_column(const isphx_sell *sell, int chunk, int e) {
     const unsigned char *index = isphx_chunk_index(sell, chunk);
-    if (isphx_chunk_is_wide(sell, chunk)) return isphx_chunk_base(sell, chunk) + (int)((const uint32_t *)(const void *)index)[e];
+    if (isphx_chunk_is_wide(sell, chunk))
+        return isphx_chunk_base(sell, chunk) + (int)((const uint32_t *)(const void *)index)[e];
     return sell->base[chunk] + (int)((const uint16_t *)(const void *)index)[e];
 }
 
@@ -1309,10 +1337,11 @@ static int isphx_column(const isphx_sell *sell, int chunk, int e) {
 #ifdef ISPHPBDX_SSE2
 ISPHX_HOT isphpbdx_f4 isphx_pairs(const float *a, const float *b) {
     /* through the vector types, which may alias floats: a double may not */
-    return _mm_loadh_pi(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)a)), (const __m64 *)(const void *)b);
+    return _mm_loadh_pi(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)a)),
+                        (const __m64 *)(const void *)b);
 }
-ISPHX_HOT isphpbdx_f4 isphx_twice_low(isphpbdx_f4 v) { return _mm_unpacklo_ps(v, v); }   /* v0 v0 v1 v1 */
-ISPHX_HOT isphpbdx_f4 isphx_twice_high(isphpbdx_f4 v) { return _mm_unpackhi_ps(v, v); }  /* v2 v2 v3 v3 */
+ISPHX_HOT isphpbdx_f4 isphx_twice_low(isphpbdx_f4 v) { return _mm_unpacklo_ps(v, v); }  /* v0 v0 v1 v1 */
+ISPHX_HOT isphpbdx_f4 isphx_twice_high(isphpbdx_f4 v) { return _mm_unpackhi_ps(v, v); } /* v2 v2 v3 v3 */
 #else
 ISPHX_HOT isphpbdx_f4 isphx_pairs(const float *a, const float *b) { return isphpbdx_f4_set(a[0], a[1], b[0], b[1]); }
 ISPHX_HOT isphpbdx_f4 isphx_twice_low(isphpbdx_f4 v) { return isphpbdx_f4_set(v.v[0], v.v[0], v.v[1], v.v[1]); }
@@ -1332,20 +1361,23 @@ static double isphx_sum_odd(isphpbdx_f4 v) {
     return (double)lane[1] + (double)lane[3];
 }
 
-/* sum w x over the entries of a chunk, for pairs: acc[k] holds rows 2 k and 2 k + 1. The macro is the body for one width
-   of column index. */
-#define ISPHX_CHUNK_PAIRS(name, index_type)                                                                     \
-    static void name(const index_type *index, const float *value, const float *x, int length, isphpbdx_f4 acc[4]) { \
-        isphpbdx_f4 a = isphpbdx_f4_all(0.0f), b = a, c = a, d = a;                                             \
-        int j;                                                                                                  \
-        for (j = 0; j < length; ++j, index += ISPHX_LANES, value += ISPHX_LANES) {                              \
-            const isphpbdx_f4 low = isphpbdx_f4_load(value), high = isphpbdx_f4_load(value + 4);                \
+/* sum w x over the entries of a chunk, for pairs: acc[k] holds rows 2 k and 2 k + 1. The macro is the body for one
+   width of column index. */
+#define ISPHX_CHUNK_PAIRS(name, index_type)                                                                            \
+    static void name(const index_type *index, const float *value, const float *x, int length, isphpbdx_f4 acc[4]) {    \
+        isphpbdx_f4 a = isphpbdx_f4_all(0.0f), b = a, c = a, d = a;                                                    \
+        int j;                                                                                                         \
+        for (j = 0; j < length; ++j, index += ISPHX_LANES, value += ISPHX_LANES) {                                     \
+            const isphpbdx_f4 low = isphpbdx_f4_load(value), high = isphpbdx_f4_load(value + 4);                       \
             a = isphx_madd4(a, isphx_twice_low(low), isphx_pairs(x + 2 * (size_t)index[0], x + 2 * (size_t)index[1])); \
-            b = isphx_madd4(b, isphx_twice_high(low), isphx_pairs(x + 2 * (size_t)index[2], x + 2 * (size_t)index[3])); \
-            c = isphx_madd4(c, isphx_twice_low(high), isphx_pairs(x + 2 * (size_t)index[4], x + 2 * (size_t)index[5])); \
-            d = isphx_madd4(d, isphx_twice_high(high), isphx_pairs(x + 2 * (size_t)index[6], x + 2 * (size_t)index[7])); \
-        }                                                                                                       \
-        acc[0] = a, acc[1] = b, acc[2] = c, acc[3] = d;                                                         \
+            b = isphx_madd4(b, isphx_twice_high(low),                                                                  \
+                            isphx_pairs(x + 2 * (size_t)index[2], x + 2 * (size_t)index[3]));                          \
+            c = isphx_madd4(c, isphx_twice_low(high),                                                                  \
+                            isphx_pairs(x + 2 * (size_t)index[4], x + 2 * (size_t)index[5]));                          \
+            d = isphx_madd4(d, isphx_twice_high(high),                                                                 \
+                            isphx_pairs(x + 2 * (size_t)index[6], x + 2 * (size_t)index[7]));                          \
+        }                                                                                                              \
+        acc[0] = a, acc[1] = b, acc[2] = c, acc[3] = d;                                                                \
     }
 ISPHX_CHUNK_PAIRS(isphx_chunk_pairs_narrow, uint16_t)
 ISPHX_CHUNK_PAIRS(isphx_chunk_pairs_wide, uint32_t)
@@ -1362,23 +1394,25 @@ static void isphx_chunk_pairs(const isphx_sell *sell, int chunk, const float *x,
     }
 }
 
-/* [coarse] The coarse half of the two-level preconditioner: one unknown per aggregate, symmetric, in skyline storage. */
-#define ISPHX_COARSE_LINKS 32   /* lower neighbours of an aggregate that are kept; dropping one keeps it positive definite */
-#define ISPHX_COARSE_FACTOR 16  /* floats of factor kept per row of the matrix */
+/* [coarse] The coarse half of the two-level preconditioner: one unknown per aggregate, symmetric, in skyline storage.
+   */
+#define ISPHX_COARSE_LINKS                                                                                             \
+    32 /* lower neighbours of an aggregate that are kept; dropping one keeps it positive definite */
+#define ISPHX_COARSE_FACTOR 16 /* floats of factor kept per row of the matrix */
 
 typedef struct isphx_coarse {
-    int rows, capacity;          /* rows of the fine matrix; aggregates at most */
-    int count;                   /* aggregates; 0: no coarse level */
-    int *aggregate;              /* per fine row */
-    int *member_start, *member;  /* fine rows of every aggregate */
-    float *weight;               /* per fine row: value of the coarse basis function there; NULL: 1 */
-    int *link_count, *link;      /* lower neighbours, ISPHX_COARSE_LINKS per aggregate */
-    float *link_value, *diagonal;/* couplings to them (>= 0, entering with a minus), and the diagonal */
-    int *first;                  /* first column of a row of the factor */
-    int *row_offset;             /* row i, column j stands at factor[row_offset[i] + j] */
-    float *factor, *inverse;     /* Cholesky factor without its diagonal; inverse of that */
+    int rows, capacity;           /* rows of the fine matrix; aggregates at most */
+    int count;                    /* aggregates; 0: no coarse level */
+    int *aggregate;               /* per fine row */
+    int *member_start, *member;   /* fine rows of every aggregate */
+    float *weight;                /* per fine row: value of the coarse basis function there; NULL: 1 */
+    int *link_count, *link;       /* lower neighbours, ISPHX_COARSE_LINKS per aggregate */
+    float *link_value, *diagonal; /* couplings to them (>= 0, entering with a minus), and the diagonal */
+    int *first;                   /* first column of a row of the factor */
+    int *row_offset;              /* row i, column j stands at factor[row_offset[i] + j] */
+    float *factor, *inverse;      /* Cholesky factor without its diagonal; inverse of that */
     int factor_capacity;
-    float *value;                /* right side and solution: two per aggregate */
+    float *value; /* right side and solution: two per aggregate */
 } isphx_coarse;
 
 static int isphx_coarse_capacity(int rows) { return rows / 4 + 64; }
@@ -1440,7 +1474,8 @@ static double isphx_coarse_envelope(isphx_coarse *coarse) {
     int i, k;
     for (i = 0; i < coarse->count; ++i) {
         int first = i;
-        for (k = 0; k < coarse->link_count[i]; ++k) first = isphpbdx_mini(first, coarse->link[(size_t)i * ISPHX_COARSE_LINKS + (size_t)k]);
+        for (k = 0; k < coarse->link_count[i]; ++k)
+            first = isphpbdx_mini(first, coarse->link[(size_t)i * ISPHX_COARSE_LINKS + (size_t)k]);
         first &= ~3; /* rows start at multiples of four so that dot products run in whole vectors */
         coarse->first[i] = first;
         if (used + (i - first) + 4 > coarse->factor_capacity) return -1.0;
@@ -1462,7 +1497,8 @@ static float isphx_dot4(const float *a, const float *b, int n) {
     return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + tail;
 }
 
-/* Cholesky factorisation inside the envelope. A pivot that vanishes (a closed component's constant) takes that unknown out. */
+/* Cholesky factorisation inside the envelope. A pivot that vanishes (a closed component's constant) takes that unknown
+   out. */
 static void isphx_coarse_factor(isphx_coarse *coarse) {
     int i, j, k;
     for (i = 0; i < coarse->count; ++i) {
@@ -1538,10 +1574,10 @@ typedef struct isphx_system {
     const isphpbd_parallel *parallel;
     void (*respond)(void *ctx, const float *x, float *y); /* NULL, or adds a low-rank symmetric term: y += R x */
     void *respond_ctx;
-    float *x, *r, *d, *q;            /* solution, residual, direction, product: 2 per row, padded to 8 rows */
-    double *partial;                 /* 4 per block */
+    float *x, *r, *d, *q; /* solution, residual, direction, product: 2 per row, padded to 8 rows */
+    double *partial;      /* 4 per block */
     float alpha[2], beta[2];
-    bool keep[2];                    /* right sides whose start stays */
+    bool keep[2]; /* right sides whose start stays */
 } isphx_system;
 
 static void isphx_block_chunks(int rows, int block, int *begin, int *end) {
@@ -1593,7 +1629,8 @@ static void isphx_cg_dot_task(void *ctx, int block) {
     isphx_block_chunks(s->sell->rows, block, &chunk, &end);
     for (; chunk < end; ++chunk) {
         const size_t at = 2 * (size_t)chunk * ISPHX_LANES;
-        for (k = 0; k < 4; ++k) sum = isphx_madd4(sum, isphpbdx_f4_load(s->q + at + 4 * k), isphpbdx_f4_load(s->d + at + 4 * k));
+        for (k = 0; k < 4; ++k)
+            sum = isphx_madd4(sum, isphpbdx_f4_load(s->q + at + 4 * k), isphpbdx_f4_load(s->d + at + 4 * k));
     }
     s->partial[4 * block] = isphx_sum_even(sum), s->partial[4 * block + 1] = isphx_sum_odd(sum);
 }
@@ -1627,9 +1664,11 @@ static void isphx_cg_update_task(void *ctx, int block) {
 
 /* The coarse correction of rows i and i + 1, as pairs. */
 static isphpbdx_f4 isphx_prolong(const isphx_coarse *coarse, int i) {
-    const isphpbdx_f4 value = isphx_pairs(coarse->value + 2 * coarse->aggregate[i], coarse->value + 2 * coarse->aggregate[i + 1]);
+    const isphpbdx_f4 value =
+        isphx_pairs(coarse->value + 2 * coarse->aggregate[i], coarse->value + 2 * coarse->aggregate[i + 1]);
     if (!coarse->weight) return value;
-    return isphpbdx_f4_mul(isphpbdx_f4_set(coarse->weight[i], coarse->weight[i], coarse->weight[i + 1], coarse->weight[i + 1]), value);
+    return isphpbdx_f4_mul(
+        isphpbdx_f4_set(coarse->weight[i], coarse->weight[i], coarse->weight[i + 1], coarse->weight[i + 1]), value);
 }
 
 /* d = D^-1 r + P value + beta d */
@@ -1646,7 +1685,8 @@ static void isphx_cg_direction_task(void *ctx, int block) {
     }
     for (k = 0; i < end && k < 2; ++k) { /* the last row, when their number is odd */
         float z = s->inverse[i] * s->r[2 * i + k];
-        if (s->coarse) z += (s->coarse->weight ? s->coarse->weight[i] : 1.0f) * s->coarse->value[2 * s->coarse->aggregate[i] + k];
+        if (s->coarse)
+            z += (s->coarse->weight ? s->coarse->weight[i] : 1.0f) * s->coarse->value[2 * s->coarse->aggregate[i] + k];
         s->d[2 * i + k] = z + s->beta[k] * s->d[2 * i + k];
     }
 }
@@ -1667,7 +1707,9 @@ static void isphx_cg_restrict_task(void *ctx, int block) {
             const bool two = m + 1 < coarse->member_start[g + 1];
             const int a = coarse->member[m], b = two ? coarse->member[m + 1] : a;
             isphpbdx_f4 r = isphx_pairs(s->r + 2 * a, two ? s->r + 2 * b : none);
-            if (coarse->weight) r = isphpbdx_f4_mul(r, isphpbdx_f4_set(coarse->weight[a], coarse->weight[a], coarse->weight[b], coarse->weight[b]));
+            if (coarse->weight)
+                r = isphpbdx_f4_mul(
+                    r, isphpbdx_f4_set(coarse->weight[a], coarse->weight[a], coarse->weight[b], coarse->weight[b]));
             sum = isphpbdx_f4_add(sum, r);
         }
         isphpbdx_f4_store(lane, sum);
@@ -1697,7 +1739,11 @@ static void isphx_cg_apply(isphx_system *s) {
 
 static bool isphx_finite_double(double v) { return v - v == 0.0 && isphpbdx_finite((float)v); }
 
-typedef struct isphx_cg_result { int iterations[2]; float residual[2]; bool breakdown; } isphx_cg_result;
+typedef struct isphx_cg_result {
+    int iterations[2];
+    float residual[2];
+    bool breakdown;
+} isphx_cg_result;
 
 /* The start of a solve: b in r, q = A x. |b|^2 and |b - q|^2; no direction yet. */
 static void isphx_cg_compare_task(void *ctx, int block) {
@@ -1731,8 +1777,8 @@ static void isphx_cg_drop(isphx_system *s, bool keep_first, bool keep_second) {
     if (!keep_first || !keep_second) isphx_run_blocks(s, isphx_cg_drop_task, ISPHX_BLOCK, s->sell->rows);
 }
 
-/* b is given in r and the start in x, used where warm[k]; a start that is worse than 0 is dropped. Leaves r = b - A x and
-   no direction; norm[k] = |b_k|, sums |r|^2 and r.D^-1 r of both. */
+/* b is given in r and the start in x, used where warm[k]; a start that is worse than 0 is dropped. Leaves r = b - A x
+   and no direction; norm[k] = |b_k|, sums |r|^2 and r.D^-1 r of both. */
 static void isphx_cg_start(isphx_system *s, const bool warm[2], double norm[2], double sums[4]) {
     float *d = s->d;
     isphx_cg_drop(s, warm[0], warm[1]);
@@ -1750,7 +1796,8 @@ static void isphx_cg_start(isphx_system *s, const bool warm[2], double norm[2], 
 
 /* Preconditioned conjugate gradients on both right sides at once; each stops by its own residual. history (may be NULL)
    receives the relative residuals of the first. */
-static isphx_cg_result isphx_cg(isphx_system *s, const bool warm[2], float tolerance, const int cap[2], float *history) {
+static isphx_cg_result isphx_cg(isphx_system *s, const bool warm[2], float tolerance, const int cap[2],
+                                float *history) {
     isphx_cg_result result;
     double norm[2], rr[2], rz[2], dq[2], sums[4];
     bool open[2];
@@ -1787,14 +1834,15 @@ static isphx_cg_result isphx_cg(isphx_system *s, const bool warm[2], float toler
             result.iterations[k] = iteration;
             open[k] = iteration < cap[k] && sqrt(rr[k]) > (double)tolerance * norm[k];
         }
-        if (history && result.iterations[0] == iteration) history[iteration] = norm[0] > 0.0 ? (float)(sqrt(rr[0]) / norm[0]) : 0.0f;
+        if (history && result.iterations[0] == iteration)
+            history[iteration] = norm[0] > 0.0 ? (float)(sqrt(rr[0]) / norm[0]) : 0.0f;
     }
     for (k = 0; k < 2; ++k) result.residual[k] = norm[k] > 0.0 ? (float)(sqrt(rr[k]) / norm[k]) : 0.0f;
     return result;
 }
 
-/* [bicgstab] One right side, any matrix: van der Vorst's method with the preconditioner on the right, so that the residual
-   is the true one. Work vectors are single, padded to 8 rows. */
+/* [bicgstab] One right side, any matrix: van der Vorst's method with the preconditioner on the right, so that the
+   residual is the true one. Work vectors are single, padded to 8 rows. */
 typedef struct isphx_bicgstab {
     isphx_system *system;
     float *x, *r, *shadow, *p, *v, *t, *y;
@@ -1803,24 +1851,25 @@ typedef struct isphx_bicgstab {
     float alpha, beta, omega;
 } isphx_bicgstab;
 
-#define ISPHX_CHUNK_SINGLE(name, index_type)                                                                    \
-    static void name(const index_type *index, const float *value, const float *x, int length, isphpbdx_f4 acc[2]) { \
-        isphpbdx_f4 a = isphpbdx_f4_all(0.0f), b = a;                                                           \
-        int j;                                                                                                  \
-        for (j = 0; j < length; ++j, index += ISPHX_LANES, value += ISPHX_LANES) {                              \
-            a = isphx_madd4(a, isphpbdx_f4_load(value),                                                         \
-                            isphpbdx_f4_set(x[index[0]], x[index[1]], x[index[2]], x[index[3]]));               \
-            b = isphx_madd4(b, isphpbdx_f4_load(value + 4),                                                     \
-                            isphpbdx_f4_set(x[index[4]], x[index[5]], x[index[6]], x[index[7]]));               \
-        }                                                                                                       \
-        acc[0] = a, acc[1] = b;                                                                                 \
+#define ISPHX_CHUNK_SINGLE(name, index_type)                                                                           \
+    static void name(const index_type *index, const float *value, const float *x, int length, isphpbdx_f4 acc[2]) {    \
+        isphpbdx_f4 a = isphpbdx_f4_all(0.0f), b = a;                                                                  \
+        int j;                                                                                                         \
+        for (j = 0; j < length; ++j, index += ISPHX_LANES, value += ISPHX_LANES) {                                     \
+            a = isphx_madd4(a, isphpbdx_f4_load(value),                                                                \
+                            isphpbdx_f4_set(x[index[0]], x[index[1]], x[index[2]], x[index[3]]));                      \
+            b = isphx_madd4(b, isphpbdx_f4_load(value + 4),                                                            \
+                            isphpbdx_f4_set(x[index[4]], x[index[5]], x[index[6]], x[index[7]]));                      \
+        }                                                                                                              \
+        acc[0] = a, acc[1] = b;                                                                                        \
     }
 ISPHX_CHUNK_SINGLE(isphx_chunk_single_narrow, uint16_t)
 ISPHX_CHUNK_SINGLE(isphx_chunk_single_wide, uint32_t)
 #undef ISPHX_CHUNK_SINGLE
 
 /* y = D x - W x for one chunk of a single vector. */
-static void isphx_chunk_single(const isphx_sell *sell, const float *diagonal, int chunk, const float *x, isphpbdx_f4 y[2]) {
+static void isphx_chunk_single(const isphx_sell *sell, const float *diagonal, int chunk, const float *x,
+                               isphpbdx_f4 y[2]) {
     const unsigned char *index = isphx_chunk_index(sell, chunk);
     const float *value = sell->value + sell->offset[chunk], *origin = x + isphx_chunk_base(sell, chunk);
     const float *own = x + chunk * ISPHX_LANES, *d = diagonal + chunk * ISPHX_LANES;
@@ -1897,7 +1946,8 @@ static void isphx_bicgstab_update_task(void *ctx, int block) {
     int chunk, end, k;
     isphx_block_chunks(s->system->sell->rows, block, &chunk, &end);
     for (k = chunk * ISPHX_LANES; k < end * ISPHX_LANES; k += 4) {
-        const isphpbdx_f4 r = isphpbdx_f4_sub(isphpbdx_f4_load(s->r + k), isphpbdx_f4_mul(alpha, isphpbdx_f4_load(s->out + k)));
+        const isphpbdx_f4 r =
+            isphpbdx_f4_sub(isphpbdx_f4_load(s->r + k), isphpbdx_f4_mul(alpha, isphpbdx_f4_load(s->out + k)));
         isphpbdx_f4_store(s->x + k, isphx_madd4(isphpbdx_f4_load(s->x + k), alpha, isphpbdx_f4_load(s->y + k)));
         isphpbdx_f4_store(s->r + k, r);
         rr = isphx_madd4(rr, r, r);
@@ -1911,7 +1961,8 @@ static void isphx_bicgstab_run(isphx_bicgstab *s, void (*task)(void *, int), dou
     if (sums) isphx_sum_partials(s->system, 0, 2, sums);
 }
 
-static void isphx_bicgstab_product(isphx_bicgstab *s, const float *in, float *out, const float *dotted, double sums[2]) {
+static void isphx_bicgstab_product(isphx_bicgstab *s, const float *in, float *out, const float *dotted,
+                                   double sums[2]) {
     s->in = in, s->out = out, s->dotted = dotted;
     isphx_bicgstab_run(s, isphx_bicgstab_product_task, sums);
 }
@@ -1922,7 +1973,8 @@ static void isphx_bicgstab_precondition(isphx_bicgstab *s, const float *in) {
     double unused[2];
     s->in = in;
     if (coarse) {
-        isphpbdx_run(s->system->parallel, isphx_bicgstab_restrict_task, s, (coarse->count + ISPHX_COARSE_BLOCK - 1) / ISPHX_COARSE_BLOCK);
+        isphpbdx_run(s->system->parallel, isphx_bicgstab_restrict_task, s,
+                     (coarse->count + ISPHX_COARSE_BLOCK - 1) / ISPHX_COARSE_BLOCK);
         isphx_coarse_solve(coarse, unused);
     }
     isphx_bicgstab_run(s, isphx_bicgstab_precondition_task, NULL);
@@ -2005,13 +2057,13 @@ struct isph_matrix {
     isphx_sell sell;
     isphx_coarse coarse;
     float *diagonal, *inverse;
-    float *work[8];  /* one piece of memory: four pairs for CG, seven singles for BiCGSTAB */
+    float *work[8]; /* one piece of memory: four pairs for CG, seven singles for BiCGSTAB */
     double *partial;
     size_t bytes;
 };
 
 #define ISPHX_COOKIE_MATRIX 0x6973706du
-#define ISPHX_COOKIE_SOLVE 0x69737073u
+#define ISPHX_COOKIE_SOLVE  0x69737073u
 
 ISPHPBD_API isph_matrix_desc isph_matrix_desc_default(void) {
     isph_matrix_desc desc;
@@ -2050,8 +2102,9 @@ static isph_matrix *isphx_matrix_layout(isphpbdx_layout *layout, int rows, int n
 
 ISPHPBD_API size_t isph_matrix_bytes(const isph_matrix_desc *desc) {
     isphpbdx_layout layout = {NULL, 0, false};
-    if (!desc || desc->cookie != ISPHX_COOKIE_MATRIX || desc->row_capacity < 1 || desc->row_capacity > ISPHX_MAX_POINTS ||
-        desc->nonzero_capacity < 0 || desc->nonzero_capacity > (1 << 30)) return 0;
+    if (!desc || desc->cookie != ISPHX_COOKIE_MATRIX || desc->row_capacity < 1 ||
+        desc->row_capacity > ISPHX_MAX_POINTS || desc->nonzero_capacity < 0 || desc->nonzero_capacity > (1 << 30))
+        return 0;
     isphx_matrix_layout(&layout, desc->row_capacity, desc->nonzero_capacity);
     return layout.overflow ? 0 : layout.used;
 }
@@ -2108,7 +2161,8 @@ static int64_t isphx_csr_entries(int rows, const int *row_start, const int *colu
 }
 
 /* Copies one chunk of compressed rows; returns the entries used. Columns go through the wide form first, in place. */
-static void isphx_matrix_set_chunk(isph_matrix *matrix, int chunk, const int *row_start, const int *columns, const float *values) {
+static void isphx_matrix_set_chunk(isph_matrix *matrix, int chunk, const int *row_start, const int *columns,
+                                   const float *values) {
     isphx_sell *sell = &matrix->sell;
     float *value = sell->value + sell->offset[chunk];
     int length = 0, lane, e, pass, low = chunk * ISPHX_LANES, high = low;
@@ -2180,12 +2234,14 @@ ISPHPBD_API isphpbd_result isph_matrix_multiply(const isph_matrix *matrix, const
         }
         isphx_chunk_single(&matrix->sell, matrix->diagonal, chunk, padded, acc);
         isphpbdx_f4_store(out, acc[0]), isphpbdx_f4_store(out + 4, acc[1]);
-        for (r = 0; r < ISPHX_LANES && chunk * ISPHX_LANES + r < matrix->sell.rows; ++r) y[chunk * ISPHX_LANES + r] = out[r];
+        for (r = 0; r < ISPHX_LANES && chunk * ISPHX_LANES + r < matrix->sell.rows; ++r)
+            y[chunk * ISPHX_LANES + r] = out[r];
     }
     return ISPHPBD_OK;
 }
 
-/* Galerkin coarse matrix with piecewise constant basis: couplings are the sums of the entries between two aggregates. */
+/* Galerkin coarse matrix with piecewise constant basis: couplings are the sums of the entries between two aggregates.
+   */
 static void isphx_matrix_coarsen(isph_matrix *matrix) {
     isphx_coarse *coarse = &matrix->coarse;
     int row, j;
@@ -2239,10 +2295,11 @@ static bool isphx_solve_desc_ok(const isph_matrix *matrix, const isph_solve_desc
             (desc->preconditioner == ISPH_PRECONDITIONER_TWO_LEVEL && matrix->coarse.count > 0));
 }
 
-/* Checks the arguments of a solve and sets up the system on the matrix's memory; b goes to r and the start to x, each with
-   the given stride and scaled so that squares neither vanish nor overflow. */
-static isphpbd_result isphx_solve_begin(isph_matrix *matrix, const float *b, const float *x, const isph_solve_desc *desc,
-                                        isphx_system *system, float *r0, float *x0, int stride, float *scale) {
+/* Checks the arguments of a solve and sets up the system on the matrix's memory; b goes to r and the start to x, each
+   with the given stride and scaled so that squares neither vanish nor overflow. */
+static isphpbd_result isphx_solve_begin(isph_matrix *matrix, const float *b, const float *x,
+                                        const isph_solve_desc *desc, isphx_system *system, float *r0, float *x0,
+                                        int stride, float *scale) {
     const int rows = matrix->sell.rows;
     float most = 0.0f;
     int i;
@@ -2271,8 +2328,8 @@ static isphpbd_result isphx_solve_begin(isph_matrix *matrix, const float *b, con
 }
 
 /* Gives the solution out, or 0 where that has the smaller residual, and judges how it went. */
-static void isphx_solve_end(const isph_matrix *matrix, const isph_solve_desc *desc, float *from, int stride, float scale,
-                            isph_solve_info *out, float *x, isph_solve_info *info) {
+static void isphx_solve_end(const isph_matrix *matrix, const isph_solve_desc *desc, float *from, int stride,
+                            float scale, isph_solve_info *out, float *x, isph_solve_info *info) {
     const bool useless = !(out->residual <= 1.0f);
     int i;
     if (useless) out->residual = 1.0f;
@@ -2298,7 +2355,9 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_cg(isph_matrix *matrix, const float
     cg = isphx_cg(&system, warm, desc->tolerance, cap, desc->history);
     out.iterations = cg.iterations[0];
     out.residual = cg.residual[0];
-    out.state = out.residual <= desc->tolerance ? ISPH_SOLVE_CONVERGED : cg.breakdown ? ISPH_SOLVE_BREAKDOWN : ISPH_SOLVE_CAPPED;
+    out.state = out.residual <= desc->tolerance ? ISPH_SOLVE_CONVERGED
+                : cg.breakdown                  ? ISPH_SOLVE_BREAKDOWN
+                                                : ISPH_SOLVE_CAPPED;
     isphx_solve_end(matrix, desc, system.x, 2, scale, &out, x, info);
     return ISPHPBD_OK;
 }
@@ -2324,49 +2383,53 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 
 /* ==== [fluid] implementation ========================================================================================
    Notation of the comments: V = dx^3, H support, t = 1 - r/H, x_ab = x_a - x_b, F = W'/r. The dimensionless weight
-   w_ab = -2 V F dx^2 is all that is stored of a pair: its sum over a full lattice is K, the Laplacian of f at a is
-   sum w (f_b - f_a) / dx^2 and its gradient -sum w (f_b - f_a) x_ab / (2 dx^2). With several materials everything is
-   symmetrised by s = sqrt(rho_ref / rho): the unknown is s p, so that one matrix of pure geometry serves all densities. */
-#define ISPHX_TABLE 128          /* intervals of the wall tables over 0 .. H */
-#define ISPHX_WALLS 6            /* walls that one particle can meet */
-#define ISPHX_WALLS_PER_BLOCK (3 * ISPHX_BLOCK)
-#define ISPHX_IMPULSES 256        /* handed to the coupler at a time */
-#define ISPHX_LIST 512           /* neighbours that one particle can have */
-#define ISPHX_FREE_SURFACE_BAND 0.08f   /* kernel deficit below which a particle counts as covered */
+   w_ab = -2 V F dx^2 is all that is stored of a pair: its sum over a full lattice is K, the Laplacian of f at a is sum
+   w (f_b - f_a) / dx^2 and its gradient -sum w (f_b - f_a) x_ab / (2 dx^2). With several materials everything is
+   symmetrised by s = sqrt(rho_ref / rho): the unknown is s p, so that one matrix of pure geometry serves all
+   densities. */
+#define ISPHX_TABLE              128 /* intervals of the wall tables over 0 .. H */
+#define ISPHX_WALLS              6   /* walls that one particle can meet */
+#define ISPHX_WALLS_PER_BLOCK    (3 * ISPHX_BLOCK)
+#define ISPHX_IMPULSES           256   /* handed to the coupler at a time */
+#define ISPHX_LIST               512   /* neighbours that one particle can have */
+#define ISPHX_FREE_SURFACE_BAND  0.08f /* kernel deficit below which a particle counts as covered */
 #define ISPHX_FREE_SURFACE_WIDTH 0.04f
-#define ISPHX_AIR 1.75f                 /* p = 0 lies half a spacing above the surface particles, not at the missing
+#define ISPHX_AIR                                                                                                      \
+    1.75f                               /* p = 0 lies half a spacing above the surface particles, not at the missing
                                            neighbours: 2 for a still lattice, a little less is livelier in splashes */
-#define ISPHX_SECOND_SHARE 0.35f        /* at a support of 2 spacings, fading to 0 at 2.4 */
-#define ISPHX_COVERED 0.06f             /* deficit up to which a density below rest is believed */
-#define ISPHX_OPEN 0.12f                /* deficit above which it is a surface, where suction is not allowed */
-#define ISPHX_SQUEEZED 1.3f             /* density that no flow reaches: something was put on top of something else */
-#define ISPHX_CRUSHED 1.6f              /* density at which only positions are mended, velocities left alone */
-#define ISPHX_PRESSURE_CAP 0.15f        /* bound of the ordering pressure, in rho dx^2 / dt^2 */
-#define ISPHX_RELAXATION 0.117f         /* time to repair a density error, in sqrt(dx / g) */
-#define ISPHX_SMOOTHING 0.37f           /* velocity smoothing per sqrt(dx / g) */
-#define ISPHX_SHIFT 0.3f                /* tendency to an even arrangement inside */
-#define ISPHX_PROJECTION_REACH 0.5f     /* spacings that the density projection may move a particle per substep */
-#define ISPHX_SKIN_FRICTION 0.01f       /* Cf of a smooth wall at the Reynolds numbers of a bath */
+#define ISPHX_SECOND_SHARE       0.35f  /* at a support of 2 spacings, fading to 0 at 2.4 */
+#define ISPHX_COVERED            0.06f  /* deficit up to which a density below rest is believed */
+#define ISPHX_OPEN               0.12f  /* deficit above which it is a surface, where suction is not allowed */
+#define ISPHX_SQUEEZED           1.3f   /* density that no flow reaches: something was put on top of something else */
+#define ISPHX_CRUSHED            1.6f   /* density at which only positions are mended, velocities left alone */
+#define ISPHX_PRESSURE_CAP       0.15f  /* bound of the ordering pressure, in rho dx^2 / dt^2 */
+#define ISPHX_RELAXATION         0.117f /* time to repair a density error, in sqrt(dx / g) */
+#define ISPHX_SMOOTHING          0.37f  /* velocity smoothing per sqrt(dx / g) */
+#define ISPHX_SHIFT              0.3f   /* tendency to an even arrangement inside */
+#define ISPHX_PROJECTION_REACH   0.5f   /* spacings that the density projection may move a particle per substep */
+#define ISPHX_SKIN_FRICTION      0.01f  /* Cf of a smooth wall at the Reynolds numbers of a bath */
 #define ISPHX_IMPLICIT_VISCOSITY 0.1f   /* nu dt / dx^2 above which viscosity is solved for */
 
 typedef struct isphx_entry { /* a wall as seen by one particle in this substep */
     isphpbd_vec3 normal;     /* from the wall to the particle */
     float distance;
-    isphpbd_vec3 velocity;   /* of the wall */
-    isphpbd_vec3 impulse;    /* on the wall so far, N s */
-    float gradient;          /* |G|, 1/m: share of the kernel gradient that the wall holds */
-    float area;              /* the same as if it stood alone: what pressure acts on */
-    float grip;              /* weight of the viscous coupling to the wall */
+    isphpbd_vec3 velocity; /* of the wall */
+    isphpbd_vec3 impulse;  /* on the wall so far, N s */
+    float gradient;        /* |G|, 1/m: share of the kernel gradient that the wall holds */
+    float area;            /* the same as if it stood alone: what pressure acts on */
+    float grip;            /* weight of the viscous coupling to the wall */
     float friction, inverse_mass;
-    float skin;              /* viscous_grip of the wall: its share of skin friction */
-    int boundary;            /* index, or -1: of the coupler */
+    float skin;   /* viscous_grip of the wall: its share of skin friction */
+    int boundary; /* index, or -1: of the coupler */
     uint32_t tag;
 } isphx_entry;
 
 #define ISPHX_COARSE_SIZES 6
 static const int isphx_coarse_sizes[ISPHX_COARSE_SIZES] = {4, 6, 8, 12, 16, 32}; /* spacings */
 
-typedef struct isphx_wall_row { float share, weight, gradient, moment, grip; } isphx_wall_row;
+typedef struct isphx_wall_row {
+    float share, weight, gradient, moment, grip;
+} isphx_wall_row;
 
 typedef struct isphx_tables { /* kernel constants and half-space shares over the distance from a wall */
     float value_scale;        /* V W = value_scale t^4 (5 - 4 t) */
@@ -2376,7 +2439,8 @@ typedef struct isphx_tables { /* kernel constants and half-space shares over the
     float second_share;       /* of the second moment in the density */
     int neighbours;           /* on the lattice */
     isphx_wall_row wall[ISPHX_TABLE + 2];
-    float coupling[ISPHX_COARSE_SIZES][4]; /* of full coarse cells by size and by what they share: face 1, edge 2, corner 3 */
+    float coupling[ISPHX_COARSE_SIZES]
+                  [4]; /* of full coarse cells by size and by what they share: face 1, edge 2, corner 3 */
 } isphx_tables;
 
 typedef struct isphx_triangle {
@@ -2389,7 +2453,10 @@ typedef struct isphx_node { /* of a bounding volume tree: leaves have count > 0 
     int first, count; /* leaf: triangles; inner: first = right child, the left one follows the node */
 } isphx_node;
 
-typedef struct isphx_pose { isphpbd_vec3 position; isphpbd_quat rotation; } isphx_pose;
+typedef struct isphx_pose {
+    isphpbd_vec3 position;
+    isphpbd_quat rotation;
+} isphx_pose;
 
 typedef struct isphx_boundary {
     bool alive;
@@ -2398,24 +2465,24 @@ typedef struct isphx_boundary {
     isphx_pose pose, end;    /* at the start and the end of the substep */
     float lo[3], hi[3];      /* local bounds */
     int triangle_first, triangle_count, node_first, node_count;
-    uint64_t shape_hash; /* of all that does not change while it lives */
+    uint64_t shape_hash;          /* of all that does not change while it lives */
     double linear[3], angular[3]; /* impulse since last taken */
 } isphx_boundary;
 
 typedef struct isphx_material {
     float density, viscosity;
-    float scale;      /* s = sqrt(rho_ref / rho) */
-    float grip;       /* sqrt(viscosity) */
+    float scale; /* s = sqrt(rho_ref / rho) */
+    float grip;  /* sqrt(viscosity) */
 } isphx_material;
 
 typedef struct isphx_substep { /* constants of the substep that runs */
     float seconds, inverse_seconds;
-    float density;         /* rho_ref */
-    float relaxation;      /* share of the density error repaired now */
-    float smoothing;       /* per weight w */
-    float diffusion;       /* nu dt / dx^2 of the most viscous material */
+    float density;    /* rho_ref */
+    float relaxation; /* share of the density error repaired now */
+    float smoothing;  /* per weight w */
+    float diffusion;  /* nu dt / dx^2 of the most viscous material */
     bool several, implicit_viscosity;
-    int component;         /* of the implicit viscosity solve */
+    int component; /* of the implicit viscosity solve */
     float alpha;
 } isphx_substep;
 
@@ -2429,26 +2496,26 @@ struct isph_fluid {
     int count, material_count, boundary_count, triangle_count, node_count;
     isphx_material *material_table;
     isphx_boundary *boundary;
-    int *active;                     /* boundaries that are alive, in this substep */
+    int *active; /* boundaries that are alive, in this substep */
     int active_count;
     isphx_triangle *triangle;
     isphx_node *node;
     /* particles, in the order of the last sort; floats in groups of four */
-    float *position, *velocity;      /* x y z -; the fourth of position carries s p during a substep */
-    float *star, *next;              /* predicted velocity, next position */
-    float *spread;                   /* S = V sum F x_ab + G, and density / rest */
-    float *shape;                    /* divisors of the pressure gradient per axis, and the deficit */
-    float *wall;                     /* sum of G over walls, and of u_wall . G */
-    float *moment;                   /* walls' shares of the second moment per axis, and of the kernel */
-    float *wall_weight;              /* walls' share of K */
-    float *scale;                    /* s of the material */
+    float *position, *velocity; /* x y z -; the fourth of position carries s p during a substep */
+    float *star, *next;         /* predicted velocity, next position */
+    float *spread;              /* S = V sum F x_ab + G, and density / rest */
+    float *shape;               /* divisors of the pressure gradient per axis, and the deficit */
+    float *wall;                /* sum of G over walls, and of u_wall . G */
+    float *moment;              /* walls' shares of the second moment per axis, and of the kernel */
+    float *wall_weight;         /* walls' share of K */
+    float *scale;               /* s of the material */
     float *air, *diagonal, *inverse;
-    float *pair[4];                  /* solution (kept as the next start), residual, direction, product */
-    float *density_pressure;         /* solution of the density projection, m^2 */
-    float *pressure, *density;       /* views */
+    float *pair[4];            /* solution (kept as the next start), residual, direction, product */
+    float *density_pressure;   /* solution of the density projection, m^2 */
+    float *pressure, *density; /* views */
     uint32_t *id, *user;
     uint8_t *material;
-    unsigned char *scratch;          /* 16 bytes per particle: reordering */
+    unsigned char *scratch; /* 16 bytes per particle: reordering */
     int *entry_first;
     uint8_t *entry_count;
     isphx_entry *entry;
@@ -2457,7 +2524,7 @@ struct isph_fluid {
     uint32_t *slot_generation;
     int *slot_index, *free_slot;
     int slots_used, free_count;
-    double *partial;                 /* 8 per block */
+    double *partial; /* 8 per block */
     uint32_t *block_flags;
     isphx_cells cells;
     isphx_sell sell;
@@ -2470,7 +2537,9 @@ struct isph_fluid {
 };
 
 /* ---- constants ---- */
-typedef struct isphx_scales { double reach, value, weight; } isphx_scales; /* support in spacings; V W and w at t = 1 */
+typedef struct isphx_scales {
+    double reach, value, weight;
+} isphx_scales; /* support in spacings; V W and w at t = 1 */
 
 static double isphx_weight_at(const isphx_scales *k, double r) { /* w */
     const double t = 1.0 - r / k->reach;
@@ -2481,33 +2550,39 @@ static double isphx_value_at(const isphx_scales *k, double r) { /* V W */
     return t > 0.0 ? k->value * t * t * t * t * (5.0 - 4.0 * t) : 0.0;
 }
 
-typedef struct isphx_lattice { double value, weight, moment, wall_value, wall_weight, wall_gradient, wall_grip; int neighbours; } isphx_lattice;
+typedef struct isphx_lattice {
+    double value, weight, moment, wall_value, wall_weight, wall_gradient, wall_grip;
+    int neighbours;
+} isphx_lattice;
 
-/* Sums over the cubic lattice of spacing 1; the wall_* ones over its lower half, as a wall at half a spacing sees it. */
+/* Sums over the cubic lattice of spacing 1; the wall_* ones over its lower half, as a wall at half a spacing sees it.
+   */
 static isphx_lattice isphx_lattice_sums(const isphx_scales *scales) {
     isphx_lattice sum = {0, 0, 0, 0, 0, 0, 0, 0};
     const int n = (int)scales->reach + 1;
     int i, j, k;
-    for (k = -n; k <= n; ++k) for (j = -n; j <= n; ++j) for (i = -n; i <= n; ++i) {
-        const double r = sqrt((double)(i * i + j * j + k * k));
-        const double value = isphx_value_at(scales, r), weight = isphx_weight_at(scales, r);
-        if (r >= scales->reach) continue;
-        sum.value += value;
-        if (i == 0 && j == 0 && k == 0) continue;
-        sum.neighbours++;
-        sum.weight += weight;
-        sum.moment += 0.5 * weight * i * i;
-        if (j >= 0) continue;
-        sum.wall_value += value;
-        sum.wall_weight += weight;
-        sum.wall_gradient += 0.5 * weight * -j;
-        sum.wall_grip += weight * -2.0 * j;
-    }
+    for (k = -n; k <= n; ++k)
+        for (j = -n; j <= n; ++j)
+            for (i = -n; i <= n; ++i) {
+                const double r = sqrt((double)(i * i + j * j + k * k));
+                const double value = isphx_value_at(scales, r), weight = isphx_weight_at(scales, r);
+                if (r >= scales->reach) continue;
+                sum.value += value;
+                if (i == 0 && j == 0 && k == 0) continue;
+                sum.neighbours++;
+                sum.weight += weight;
+                sum.moment += 0.5 * weight * i * i;
+                if (j >= 0) continue;
+                sum.wall_value += value;
+                sum.wall_weight += weight;
+                sum.wall_gradient += 0.5 * weight * -j;
+                sum.wall_grip += weight * -2.0 * j;
+            }
     return sum;
 }
 
-/* Half-space integrals at distance d (everything in spacings), by Simpson's rule over shells of radius s:
-   share = int 2 pi s (s - d) W, weight the same of w, gradient = int 2 pi s W, moment = int (2 pi/3)(s^4 - d^3 s)(-F). */
+/* Half-space integrals at distance d (everything in spacings), by Simpson's rule over shells of radius s: share = int
+   2 pi s (s - d) W, weight the same of w, gradient = int 2 pi s W, moment = int (2 pi/3)(s^4 - d^3 s)(-F). */
 static void isphx_half_space(const isphx_scales *scales, double d, double out[5]) {
     const int steps = 64;
     const double pi = 3.14159265358979323846, width = (scales->reach - d) / steps, held = d > 0.5 ? d : 0.5;
@@ -2539,20 +2614,22 @@ static isphx_scales isphx_scales_make(float support) {
     return scales;
 }
 
-/* Sum of w between two full cells of m^3 lattice points that share a face (kind 1), an edge (2) or a corner (3), per point
-   of a cell. */
+/* Sum of w between two full cells of m^3 lattice points that share a face (kind 1), an edge (2) or a corner (3), per
+   point of a cell. */
 static double isphx_cell_coupling(const isphx_scales *scales, int m, int kind) {
     const int n = (int)scales->reach + 1;
     double sum = 0.0;
     int i, j, k;
-    for (k = -n; k <= n; ++k) for (j = -n; j <= n; ++j) for (i = 1; i <= n; ++i) {
-        const double r = sqrt((double)(i * i + j * j + k * k));
-        double pairs = isphpbdx_mini(i, m);
-        if ((kind >= 2 && j < 1) || (kind >= 3 && k < 1)) continue;
-        pairs *= kind >= 2 ? isphpbdx_mini(j, m) : isphpbdx_maxi(m - (j < 0 ? -j : j), 0);
-        pairs *= kind >= 3 ? isphpbdx_mini(k, m) : isphpbdx_maxi(m - (k < 0 ? -k : k), 0);
-        sum += pairs * isphx_weight_at(scales, r);
-    }
+    for (k = -n; k <= n; ++k)
+        for (j = -n; j <= n; ++j)
+            for (i = 1; i <= n; ++i) {
+                const double r = sqrt((double)(i * i + j * j + k * k));
+                double pairs = isphpbdx_mini(i, m);
+                if ((kind >= 2 && j < 1) || (kind >= 3 && k < 1)) continue;
+                pairs *= kind >= 2 ? isphpbdx_mini(j, m) : isphpbdx_maxi(m - (j < 0 ? -j : j), 0);
+                pairs *= kind >= 3 ? isphpbdx_mini(k, m) : isphpbdx_maxi(m - (k < 0 ? -k : k), 0);
+                sum += pairs * isphx_weight_at(scales, r);
+            }
     return sum / ((double)m * m * m);
 }
 
@@ -2598,7 +2675,7 @@ static isphx_wall_row isphx_wall_shares(const isphx_tables *t, float d) {
 }
 
 /* ---- creation ---- */
-#define ISPHX_COOKIE_FLUID 0x69737066u
+#define ISPHX_COOKIE_FLUID    0x69737066u
 #define ISPHX_COOKIE_MATERIAL 0x69737061u
 #define ISPHX_COOKIE_BOUNDARY 0x69737062u
 
@@ -2626,17 +2703,21 @@ static bool isphx_in(float v, float lo, float hi) { return isphpbdx_finite(v) &&
 
 static bool isphx_fluid_desc_ok(const isph_fluid_desc *d) {
     return d && d->cookie == ISPHX_COOKIE_FLUID && isphpbdx_finite3(d->gravity) && isphx_in(d->spacing, 1e-4f, 1e3f) &&
-           isphx_in(d->support, 1.8f, 3.2f) && d->solver <= ISPH_SOLVER_WEAKLY_COMPRESSIBLE && d->linear_solver <= ISPH_LINEAR_BICGSTAB &&
-           d->preconditioner <= ISPH_PRECONDITIONER_TWO_LEVEL && isphx_in(d->tolerance, 0.0f, 1.0f) && d->max_iterations >= 1 &&
-           d->max_iterations <= 100000 && d->max_substeps >= 1 && d->max_substeps <= 1000000 && isphx_in(d->cfl, 0.05f, 4.0f) &&
-           isphx_in(d->max_substep_seconds, 0.0f, 1.0f) && isphx_in(d->sound_speed, 0.0f, 1e5f) && isphx_in(d->max_speed, 0.0f, 1e6f) &&
-           d->particle_capacity >= 1 && d->particle_capacity <= ISPHX_MAX_POINTS / 4 && d->material_capacity >= 1 &&
-           d->material_capacity <= 255 && d->boundary_capacity >= 0 && d->boundary_capacity <= 65535 &&
-           d->triangle_capacity >= 0 && d->triangle_capacity <= (1 << 24);
+           isphx_in(d->support, 1.8f, 3.2f) && d->solver <= ISPH_SOLVER_WEAKLY_COMPRESSIBLE &&
+           d->linear_solver <= ISPH_LINEAR_BICGSTAB && d->preconditioner <= ISPH_PRECONDITIONER_TWO_LEVEL &&
+           isphx_in(d->tolerance, 0.0f, 1.0f) && d->max_iterations >= 1 && d->max_iterations <= 100000 &&
+           d->max_substeps >= 1 && d->max_substeps <= 1000000 && isphx_in(d->cfl, 0.05f, 4.0f) &&
+           isphx_in(d->max_substep_seconds, 0.0f, 1.0f) && isphx_in(d->sound_speed, 0.0f, 1e5f) &&
+           isphx_in(d->max_speed, 0.0f, 1e6f) && d->particle_capacity >= 1 &&
+           d->particle_capacity <= ISPHX_MAX_POINTS / 4 && d->material_capacity >= 1 && d->material_capacity <= 255 &&
+           d->boundary_capacity >= 0 && d->boundary_capacity <= 65535 && d->triangle_capacity >= 0 &&
+           d->triangle_capacity <= (1 << 24);
 }
 
 /* Matrix entries kept per block of rows: 1.6 times the lattice's, so that moderate crowding fits. */
-static int isphx_block_entries(int neighbours) { return (ISPHX_BLOCK * neighbours * 8 / 5 + 255) / ISPHX_LANES * ISPHX_LANES; }
+static int isphx_block_entries(int neighbours) {
+    return (ISPHX_BLOCK * neighbours * 8 / 5 + 255) / ISPHX_LANES * ISPHX_LANES;
+}
 
 static void isphx_layout_particles(isph_fluid *f, isphpbdx_layout *layout, size_t n) {
     float **four[8];
@@ -2668,7 +2749,8 @@ static isph_fluid *isphx_fluid_layout(isphpbdx_layout *layout, const isph_fluid_
     memset(f, 0, sizeof *f);
     isphx_tables_make(&f->tables, desc->support);
     isphx_layout_particles(f, layout, (size_t)capacity);
-    f->material_table = (isphx_material *)isphpbdx_take(layout, (size_t)desc->material_capacity, sizeof(isphx_material));
+    f->material_table =
+        (isphx_material *)isphpbdx_take(layout, (size_t)desc->material_capacity, sizeof(isphx_material));
     f->boundary = (isphx_boundary *)isphpbdx_take(layout, (size_t)desc->boundary_capacity, sizeof(isphx_boundary));
     f->active = (int *)isphpbdx_take(layout, (size_t)desc->boundary_capacity, sizeof(int));
     f->triangle = (isphx_triangle *)isphpbdx_take(layout, (size_t)desc->triangle_capacity, sizeof(isphx_triangle));
@@ -2739,8 +2821,10 @@ ISPHPBD_API isphpbd_result isph_fluid_set_gravity(isph_fluid *fluid, isphpbd_vec
     return ISPHPBD_OK;
 }
 
-ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iterations, int max_substeps, float tolerance) {
-    if (!fluid || max_iterations < 1 || max_substeps < 1 || !isphx_in(tolerance, 0.0f, 1.0f)) return ISPHPBD_BAD_ARGUMENT;
+ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iterations, int max_substeps,
+                                                 float tolerance) {
+    if (!fluid || max_iterations < 1 || max_substeps < 1 || !isphx_in(tolerance, 0.0f, 1.0f))
+        return ISPHPBD_BAD_ARGUMENT;
     if (fluid->stepping) return ISPHPBD_LOCKED;
     fluid->desc.max_iterations = max_iterations;
     fluid->desc.max_substeps = max_substeps;
@@ -2784,7 +2868,9 @@ ISPHPBD_API isph_material isph_material_create(isph_fluid *fluid, const isph_mat
     isphx_why(why, ISPHPBD_LOCKED);
     if (fluid->stepping) return handle;
     isphx_why(why, ISPHPBD_BAD_DESC);
-    if (!desc || desc->cookie != ISPHX_COOKIE_MATERIAL || !isphx_in(desc->density, 1e-3f, 1e6f) || !isphx_in(desc->viscosity, 0.0f, 1e6f)) return handle;
+    if (!desc || desc->cookie != ISPHX_COOKIE_MATERIAL || !isphx_in(desc->density, 1e-3f, 1e6f) ||
+        !isphx_in(desc->viscosity, 0.0f, 1e6f))
+        return handle;
     isphx_why(why, ISPHPBD_CAPACITY);
     if (fluid->material_count >= fluid->desc.material_capacity) return handle;
     m = fluid->material_table + fluid->material_count++;
@@ -2845,7 +2931,8 @@ ISPHPBD_API isphpbd_result isph_particles_add(isph_fluid *fluid, isph_material m
     const isphpbd_result result = isphx_add_check(fluid, material, count);
     int i;
     if (result != ISPHPBD_OK) return result;
-    if (count > 0 && (!positions || position_stride_bytes < least || (velocities && velocity_stride_bytes < least))) return ISPHPBD_BAD_ARGUMENT;
+    if (count > 0 && (!positions || position_stride_bytes < least || (velocities && velocity_stride_bytes < least)))
+        return ISPHPBD_BAD_ARGUMENT;
     if (!isphx_points_ok(positions, position_stride_bytes, count, fluid->dx)) return ISPHPBD_BAD_ARGUMENT;
     if (velocities && !isphx_points_ok(velocities, velocity_stride_bytes, count, 1.0f)) return ISPHPBD_BAD_ARGUMENT;
     for (i = 0; i < count; ++i) {
@@ -2872,7 +2959,8 @@ ISPHPBD_API isphpbd_result isph_particles_add_box(isph_fluid *fluid, isph_materi
     if (added) *added = 0;
     if (result != ISPHPBD_OK) return result;
     corner[0] = lo.x, corner[1] = lo.y, corner[2] = lo.z, corner[3] = hi.x, corner[4] = hi.y, corner[5] = hi.z;
-    if (!isphx_points_ok(corner, 3 * sizeof(float), 2, fluid->dx) || !isphpbdx_finite3(velocity)) return ISPHPBD_BAD_ARGUMENT;
+    if (!isphx_points_ok(corner, 3 * sizeof(float), 2, fluid->dx) || !isphpbdx_finite3(velocity))
+        return ISPHPBD_BAD_ARGUMENT;
     if (lo.x > hi.x || lo.y > hi.y || lo.z > hi.z || isphpbdx_length(velocity) > ISPHX_FAR) return ISPHPBD_BAD_ARGUMENT;
     nx = isphx_lattice_count(lo.x, hi.x, fluid->dx), ny = isphx_lattice_count(lo.y, hi.y, fluid->dx);
     nz = isphx_lattice_count(lo.z, hi.z, fluid->dx);
@@ -2881,12 +2969,14 @@ ISPHPBD_API isphpbd_result isph_particles_add_box(isph_fluid *fluid, isph_materi
     total *= nz;
     result = isphx_add_check(fluid, material, total);
     if (result != ISPHPBD_OK) return result;
-    for (k = 0; k < nz; ++k) for (j = 0; j < ny; ++j) for (i = 0; i < nx; ++i) {
-        float p[3];
-        p[0] = lo.x + fluid->dx * ((float)i + 0.5f), p[1] = lo.y + fluid->dx * ((float)j + 0.5f);
-        p[2] = lo.z + fluid->dx * ((float)k + 0.5f);
-        isphx_particle_put(fluid, p, velocity, (int)material.id - 1);
-    }
+    for (k = 0; k < nz; ++k)
+        for (j = 0; j < ny; ++j)
+            for (i = 0; i < nx; ++i) {
+                float p[3];
+                p[0] = lo.x + fluid->dx * ((float)i + 0.5f), p[1] = lo.y + fluid->dx * ((float)j + 0.5f);
+                p[2] = lo.z + fluid->dx * ((float)k + 0.5f);
+                isphx_particle_put(fluid, p, velocity, (int)material.id - 1);
+            }
     if (added) *added = (int)total;
     return ISPHPBD_OK;
 }
@@ -3006,7 +3096,10 @@ ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_ve
 
 /* [boundaries] Shapes answer one question: which walls does a point see within a reach? In: point in local coordinates.
    Out: foot normals and distances. Analytic shapes in a few flops, meshes through a bounding volume tree. */
-typedef struct isphx_foot { isphpbd_vec3 normal; float distance; } isphx_foot;
+typedef struct isphx_foot {
+    isphpbd_vec3 normal;
+    float distance;
+} isphx_foot;
 
 static isphpbd_vec3 isphx_to_local(const isphx_pose *pose, isphpbd_vec3 p) {
     return isphpbdx_unrotate(pose->rotation, isphpbdx_sub(p, pose->position));
@@ -3033,7 +3126,8 @@ static isphx_pose isphx_pose_advance(isphx_pose pose, isphpbd_vec3 linear, isphp
 }
 
 static isphpbd_vec3 isphx_boundary_velocity(const isphx_boundary *b, const isphx_pose *pose, isphpbd_vec3 at) {
-    return isphpbdx_add(b->desc.linear_velocity, isphpbdx_cross(b->desc.angular_velocity, isphpbdx_sub(at, pose->position)));
+    return isphpbdx_add(b->desc.linear_velocity,
+                        isphpbdx_cross(b->desc.angular_velocity, isphpbdx_sub(at, pose->position)));
 }
 
 /* Round shapes: the distance from a segment of half height hh along y. */
@@ -3057,7 +3151,8 @@ static int isphx_room_feet(const isph_boundary_desc *d, isphpbd_vec3 p, float re
         for (side = -1; side <= 1; side += 2) {
             const float distance = half[k] - (float)side * at[k];
             if (distance >= reach) continue;
-            out[n].normal = isphpbd_v3(k == 0 ? (float)-side : 0.0f, k == 1 ? (float)-side : 0.0f, k == 2 ? (float)-side : 0.0f);
+            out[n].normal =
+                isphpbd_v3(k == 0 ? (float)-side : 0.0f, k == 1 ? (float)-side : 0.0f, k == 2 ? (float)-side : 0.0f);
             out[n++].distance = distance;
         }
     }
@@ -3067,7 +3162,8 @@ static int isphx_room_feet(const isph_boundary_desc *d, isphpbd_vec3 p, float re
 /* Solid box: nearest point of its surface, or the nearest face from inside. */
 static int isphx_block_foot(const isph_boundary_desc *d, isphpbd_vec3 p, float reach, isphx_foot *out) {
     const isphpbd_vec3 h = d->half_extents;
-    const isphpbd_vec3 near = isphpbd_v3(isphpbdx_clamp(p.x, -h.x, h.x), isphpbdx_clamp(p.y, -h.y, h.y), isphpbdx_clamp(p.z, -h.z, h.z));
+    const isphpbd_vec3 near =
+        isphpbd_v3(isphpbdx_clamp(p.x, -h.x, h.x), isphpbdx_clamp(p.y, -h.y, h.y), isphpbdx_clamp(p.z, -h.z, h.z));
     const isphpbd_vec3 away = isphpbdx_sub(p, near);
     const float r = isphpbdx_length(away);
     const float in[3] = {h.x - isphpbdx_abs(p.x), h.y - isphpbdx_abs(p.y), h.z - isphpbdx_abs(p.z)};
@@ -3129,7 +3225,14 @@ static int isphx_foot_merge(isphx_foot *feet, int n, isphx_foot foot) {
     return n;
 }
 
-typedef struct isphx_mesh_search { isphpbd_vec3 p; float reach; isphx_foot feet[ISPHX_WALLS]; int count; float nearest, cosine; bool inside; } isphx_mesh_search;
+typedef struct isphx_mesh_search {
+    isphpbd_vec3 p;
+    float reach;
+    isphx_foot feet[ISPHX_WALLS];
+    int count;
+    float nearest, cosine;
+    bool inside;
+} isphx_mesh_search;
 
 static void isphx_mesh_visit(isphx_mesh_search *s, const isphx_triangle *t, bool solid) {
     int feature;
@@ -3163,7 +3266,8 @@ static int isphx_mesh_result(isphx_mesh_search *s, isphx_foot *out) {
     int k;
     if (s->inside) {
         int nearest = 0;
-        for (k = 1; k < s->count; ++k) if (s->feet[k].distance < s->feet[nearest].distance) nearest = k;
+        for (k = 1; k < s->count; ++k)
+            if (s->feet[k].distance < s->feet[nearest].distance) nearest = k;
         out[0].normal = isphpbdx_scale(s->feet[nearest].normal, -1.0f);
         out[0].distance = -s->feet[nearest].distance;
         return 1;
@@ -3193,7 +3297,8 @@ static int isphx_mesh_feet(const isph_fluid *f, const isphx_boundary *b, isphpbd
     s.p = p, s.reach = reach, s.nearest = reach;
     isphx_mesh_walk(f, b, &s, false);
     if (s.count == 0 && b->desc.mesh_solid) { /* far from the skin: outside, or deep inside and to be pushed out? */
-        s.reach = s.nearest = isphpbdx_length(isphpbd_v3(b->hi[0] - b->lo[0], b->hi[1] - b->lo[1], b->hi[2] - b->lo[2]));
+        s.reach = s.nearest =
+            isphpbdx_length(isphpbd_v3(b->hi[0] - b->lo[0], b->hi[1] - b->lo[1], b->hi[2] - b->lo[2]));
         isphx_mesh_walk(f, b, &s, true);
         if (!s.inside) return 0;
     }
@@ -3212,7 +3317,8 @@ static int isphx_boundary_feet(const isph_fluid *f, const isphx_boundary *b, con
             n = p.y < reach;
             break;
         case ISPH_SHAPE_BOX:
-            n = b->desc.container ? isphx_room_feet(&b->desc, p, reach, out) : isphx_block_foot(&b->desc, p, reach, out);
+            n = b->desc.container ? isphx_room_feet(&b->desc, p, reach, out)
+                                  : isphx_block_foot(&b->desc, p, reach, out);
             break;
         case ISPH_SHAPE_SPHERE: n = isphx_round_foot(&b->desc, 0.0f, p, reach, out); break;
         case ISPH_SHAPE_CAPSULE: n = isphx_round_foot(&b->desc, b->desc.half_height, p, reach, out); break;
@@ -3249,8 +3355,8 @@ static bool isphx_segment_meets(const isphx_node *node, isphpbd_vec3 a, isphpbd_
     return true;
 }
 
-/* Does a particle that was at `from` (world, pose) and is at `to` (world, end pose) pass through the mesh? In the frame of
-   the mesh the triangles stand still, so the test is exact for a moving mesh too. */
+/* Does a particle that was at `from` (world, pose) and is at `to` (world, end pose) pass through the mesh? In the
+   frame of the mesh the triangles stand still, so the test is exact for a moving mesh too. */
 static bool isphx_mesh_crossed(const isph_fluid *f, const isphx_boundary *b, isphpbd_vec3 from, isphpbd_vec3 to) {
     const isphpbd_vec3 a = isphx_to_local(&b->pose, from), c = isphx_to_local(&b->end, to);
     int stack[64], top = 0, k;
@@ -3277,18 +3383,20 @@ static isphpbd_vec3 isphx_triangle_corner(const isphx_triangle *t, int k) {
 static void isphx_node_bounds(isphx_node *node, const isphx_triangle *t, int count) {
     int i, c, k;
     for (k = 0; k < 3; ++k) node->lo[k] = node->hi[k] = isphx_axis(t->corner, k);
-    for (i = 0; i < count; ++i) for (c = 0; c < 3; ++c) for (k = 0; k < 3; ++k) {
-        const float v = isphx_axis(isphx_triangle_corner(t + i, c), k);
-        node->lo[k] = isphpbdx_min(node->lo[k], v), node->hi[k] = isphpbdx_max(node->hi[k], v);
-    }
+    for (i = 0; i < count; ++i)
+        for (c = 0; c < 3; ++c)
+            for (k = 0; k < 3; ++k) {
+                const float v = isphx_axis(isphx_triangle_corner(t + i, c), k);
+                node->lo[k] = isphpbdx_min(node->lo[k], v), node->hi[k] = isphpbdx_max(node->hi[k], v);
+            }
 }
 
 static float isphx_centre(const isphx_triangle *t, int k) {
     return 3.0f * isphx_axis(t->corner, k) + isphx_axis(t->edge1, k) + isphx_axis(t->edge2, k);
 }
 
-/* Sorts triangles by centre along an axis: heap sort, no recursion, no memory. Equal centres keep no order, but the same
-   one every time. */
+/* Sorts triangles by centre along an axis: heap sort, no recursion, no memory. Equal centres keep no order, but the
+   same one every time. */
 static void isphx_triangles_sort(isphx_triangle *t, int n, int axis) {
     int start = n / 2, end = n;
     while (end > 1) {
@@ -3315,7 +3423,8 @@ static void isphx_tree_build(isph_fluid *f, int first, int count) {
     isphx_node_bounds(node, f->triangle + first, count);
     node->first = first, node->count = count;
     if (count <= ISPHX_LEAF) return;
-    for (k = 1; k < 3; ++k) if (node->hi[k] - node->lo[k] > node->hi[axis] - node->lo[axis]) axis = k;
+    for (k = 1; k < 3; ++k)
+        if (node->hi[k] - node->lo[k] > node->hi[axis] - node->lo[axis]) axis = k;
     isphx_triangles_sort(f->triangle + first, count, axis);
     node->count = 0;
     isphx_tree_build(f, first, count / 2);
@@ -3335,7 +3444,8 @@ static bool isphx_has_edge(const isphx_triangle *t, isphpbd_vec3 a, isphpbd_vec3
 }
 
 /* Another triangle with the same edge? Through the tree: those that touch both ends. */
-static bool isphx_edge_shared(const isph_fluid *f, const isphx_boundary *b, const isphx_triangle *self, isphpbd_vec3 a, isphpbd_vec3 c) {
+static bool isphx_edge_shared(const isph_fluid *f, const isphx_boundary *b, const isphx_triangle *self, isphpbd_vec3 a,
+                              isphpbd_vec3 c) {
     int stack[64], top = 0, k;
     stack[top++] = b->node_first;
     while (top > 0) {
@@ -3370,9 +3480,11 @@ static isphpbd_vec3 isphx_mesh_vertex(const isph_mesh *mesh, uint32_t index) {
 
 static isphpbd_result isphx_mesh_check(const isph_mesh *mesh, float dx) {
     int i;
-    if (!mesh->positions || !mesh->indices || mesh->stride_bytes < 3 * sizeof(float) || mesh->vertex_count < 3) return ISPHPBD_BAD_MESH;
+    if (!mesh->positions || !mesh->indices || mesh->stride_bytes < 3 * sizeof(float) || mesh->vertex_count < 3)
+        return ISPHPBD_BAD_MESH;
     if (mesh->index_count < 3 || mesh->index_count % 3 != 0) return ISPHPBD_BAD_MESH;
-    for (i = 0; i < mesh->index_count; ++i) if (mesh->indices[i] >= (uint32_t)mesh->vertex_count) return ISPHPBD_BAD_MESH;
+    for (i = 0; i < mesh->index_count; ++i)
+        if (mesh->indices[i] >= (uint32_t)mesh->vertex_count) return ISPHPBD_BAD_MESH;
     return isphx_points_ok(mesh->positions, mesh->stride_bytes, mesh->vertex_count, dx) ? ISPHPBD_OK : ISPHPBD_BAD_MESH;
 }
 
@@ -3414,7 +3526,8 @@ static void isphx_mesh_release(isph_fluid *f, const isphx_boundary *gone) {
     const int triangles = gone->triangle_count, nodes = gone->node_count;
     const int triangle_end = gone->triangle_first + triangles, node_end = gone->node_first + nodes;
     int i;
-    memmove(f->triangle + gone->triangle_first, f->triangle + triangle_end, (size_t)(f->triangle_count - triangle_end) * sizeof(isphx_triangle));
+    memmove(f->triangle + gone->triangle_first, f->triangle + triangle_end,
+            (size_t)(f->triangle_count - triangle_end) * sizeof(isphx_triangle));
     memmove(f->node + gone->node_first, f->node + node_end, (size_t)(f->node_count - node_end) * sizeof(isphx_node));
     f->triangle_count -= triangles, f->node_count -= nodes;
     for (i = gone->node_first; i < f->node_count; ++i) f->node[i].first -= f->node[i].count > 0 ? triangles : nodes;
@@ -3446,12 +3559,16 @@ static bool isphx_motion_ok(isphpbd_vec3 p, isphpbd_quat q, isphpbd_vec3 v, isph
 
 static bool isphx_boundary_desc_ok(const isph_boundary_desc *d) {
     const float huge = 1e6f;
-    if (!d || d->cookie != ISPHX_COOKIE_BOUNDARY || d->shape < ISPH_SHAPE_PLANE || d->shape > ISPH_SHAPE_MESH) return false;
+    if (!d || d->cookie != ISPHX_COOKIE_BOUNDARY || d->shape < ISPH_SHAPE_PLANE || d->shape > ISPH_SHAPE_MESH)
+        return false;
     if (!isphx_in(d->friction, 0.0f, 1.0f) || !isphx_in(d->viscous_grip, 0.0f, 1.0f)) return false;
     if (!isphx_motion_ok(d->position, d->rotation, d->linear_velocity, d->angular_velocity)) return false;
-    if (d->shape == ISPH_SHAPE_BOX && (!isphx_in(d->half_extents.x, 1e-6f, huge) || !isphx_in(d->half_extents.y, 1e-6f, huge) ||
-                                       !isphx_in(d->half_extents.z, 1e-6f, huge))) return false;
-    if ((d->shape == ISPH_SHAPE_SPHERE || d->shape == ISPH_SHAPE_CAPSULE) && !isphx_in(d->radius, 1e-6f, huge)) return false;
+    if (d->shape == ISPH_SHAPE_BOX &&
+        (!isphx_in(d->half_extents.x, 1e-6f, huge) || !isphx_in(d->half_extents.y, 1e-6f, huge) ||
+         !isphx_in(d->half_extents.z, 1e-6f, huge)))
+        return false;
+    if ((d->shape == ISPH_SHAPE_SPHERE || d->shape == ISPH_SHAPE_CAPSULE) && !isphx_in(d->radius, 1e-6f, huge))
+        return false;
     return d->shape != ISPH_SHAPE_CAPSULE || isphx_in(d->half_height, 0.0f, huge);
 }
 
@@ -3469,11 +3586,13 @@ static void isphx_boundary_bounds(const isph_fluid *f, isphx_boundary *b) {
 
 static uint64_t isphx_shape_hash(const isph_fluid *f, const isphx_boundary *b) {
     const isph_boundary_desc *d = &b->desc;
-    const float numbers[7] = {d->half_extents.x, d->half_extents.y, d->half_extents.z, d->radius, d->half_height, d->friction, d->viscous_grip};
+    const float numbers[7] = {d->half_extents.x, d->half_extents.y, d->half_extents.z, d->radius,
+                              d->half_height,    d->friction,       d->viscous_grip};
     uint64_t hash = isphpbdx_hash_word(UINT64_C(0x73686170), (uint32_t)d->shape);
     hash = isphpbdx_hash_word(hash, (d->container ? 1u : 0u) | (d->mesh_solid ? 2u : 0u));
     hash = isphpbdx_hash_words(hash, numbers, 7);
-    return isphpbdx_hash_words(hash, f->triangle + b->triangle_first, (size_t)b->triangle_count * sizeof(isphx_triangle) / 4);
+    return isphpbdx_hash_words(hash, f->triangle + b->triangle_first,
+                               (size_t)b->triangle_count * sizeof(isphx_triangle) / 4);
 }
 
 ISPHPBD_API isph_boundary isph_boundary_create(isph_fluid *fluid, const isph_boundary_desc *desc, isphpbd_result *why) {
@@ -3561,9 +3680,10 @@ ISPHPBD_API isphpbd_result isph_boundary_take_impulse(isph_fluid *fluid, isph_bo
     return ISPHPBD_OK;
 }
 
-/* [walls] Which walls does every particle see, and which share of its kernel do they fill? In: sorted positions, boundary
-   poses, the coupler. Out: entries per particle, G, the shares and moments. A wall is a half-space; shares of several are
-   joined as if independent (exact for a separable kernel and square corners): overlap o l1 l2 with o = 1 + n1.n2 <= 1. */
+/* [walls] Which walls does every particle see, and which share of its kernel do they fill? In: sorted positions,
+   boundary poses, the coupler. Out: entries per particle, G, the shares and moments. A wall is a half-space; shares of
+   several are joined as if independent (exact for a separable kernel and square corners): overlap o l1 l2 with o = 1 +
+   n1.n2 <= 1. */
 static isphpbd_vec3 isphx_vec(const float *p) { return isphpbd_v3(p[0], p[1], p[2]); }
 
 static bool isphx_boundary_near(const isphx_boundary *b, isphpbd_vec3 point, float reach) {
@@ -3580,7 +3700,8 @@ static int isphx_entry_push(isphx_entry *list, int n, const isphx_entry *entry, 
         return n + 1;
     }
     *flags |= ISPH_STEP_WALLS_CAPPED;
-    for (k = 1; k < n; ++k) if (list[k].distance > list[farthest].distance) farthest = k;
+    for (k = 1; k < n; ++k)
+        if (list[k].distance > list[farthest].distance) farthest = k;
     if (entry->distance < list[farthest].distance) list[farthest] = *entry;
     return n;
 }
@@ -3598,7 +3719,8 @@ static int isphx_own_walls(const isph_fluid *f, isphpbd_vec3 p, isphx_entry *lis
             memset(&entry, 0, sizeof entry);
             entry.normal = feet[k].normal;
             entry.distance = feet[k].distance;
-            entry.velocity = isphx_boundary_velocity(boundary, &boundary->pose, isphpbdx_madd(p, entry.normal, -entry.distance));
+            entry.velocity =
+                isphx_boundary_velocity(boundary, &boundary->pose, isphpbdx_madd(p, entry.normal, -entry.distance));
             entry.friction = boundary->desc.friction;
             entry.grip = entry.skin = boundary->desc.viscous_grip;
             entry.boundary = f->active[a];
@@ -3610,8 +3732,9 @@ static int isphx_own_walls(const isph_fluid *f, isphpbd_vec3 p, isphx_entry *lis
 
 static bool isphx_wall_ok(const isph_wall *wall) {
     const float norm2 = isphpbdx_dot(wall->normal, wall->normal);
-    return norm2 > 0.98f && norm2 < 1.02f && isphpbdx_finite3(wall->velocity) && isphx_in(wall->distance, -1e6f, 1e6f) &&
-           isphx_in(wall->inverse_mass, 0.0f, 1e9f) && isphx_in(wall->friction, 0.0f, 1.0f) && isphx_in(wall->viscous_grip, 0.0f, 1.0f);
+    return norm2 > 0.98f && norm2 < 1.02f && isphpbdx_finite3(wall->velocity) &&
+           isphx_in(wall->distance, -1e6f, 1e6f) && isphx_in(wall->inverse_mass, 0.0f, 1e9f) &&
+           isphx_in(wall->friction, 0.0f, 1.0f) && isphx_in(wall->viscous_grip, 0.0f, 1.0f);
 }
 
 static int isphx_coupler_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx_entry *list, int n, uint32_t *flags) {
@@ -3672,7 +3795,8 @@ static void isphx_walls_join(isph_fluid *f, int i, isphx_entry *list, int n) {
 static int isphx_entries_fit(isphx_entry *list, int n, int room, uint32_t *flags) {
     while (n > room) {
         int k, farthest = 0;
-        for (k = 1; k < n; ++k) if (list[k].distance > list[farthest].distance) farthest = k;
+        for (k = 1; k < n; ++k)
+            if (list[k].distance > list[farthest].distance) farthest = k;
         list[farthest] = list[--n];
         *flags |= ISPH_STEP_WALLS_CAPPED;
     }
@@ -3801,14 +3925,20 @@ ISPHX_HOT isphpbdx_f4 isphx_gather1(const float *array, const int *index) {
 }
 
 /* Weights and sums of four rows of a chunk: half = 0 or 4. Pads have a distance beyond the support and so no weight. */
-static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_chunk_work *work, int length, float *value) {
-    const int own[4] = {chunk * ISPHX_LANES + half, chunk * ISPHX_LANES + half + 1, chunk * ISPHX_LANES + half + 2, chunk * ISPHX_LANES + half + 3};
-    const isphpbdx_f4 one = isphpbdx_f4_all(1.0f), zero = isphpbdx_f4_all(0.0f), four = isphpbdx_f4_all(4.0f), five = isphpbdx_f4_all(5.0f);
-    const isphpbdx_f4 inverse_reach = isphpbdx_f4_all(1.0f / f->reach), far = isphpbdx_f4_all(4.0f * f->reach * f->reach);
-    const isphpbdx_f4 value_scale = isphpbdx_f4_all(f->tables.value_scale), weight_scale = isphpbdx_f4_all(f->tables.weight_scale);
+static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_chunk_work *work, int length,
+                              float *value) {
+    const int own[4] = {chunk * ISPHX_LANES + half, chunk * ISPHX_LANES + half + 1, chunk * ISPHX_LANES + half + 2,
+                        chunk * ISPHX_LANES + half + 3};
+    const isphpbdx_f4 one = isphpbdx_f4_all(1.0f), zero = isphpbdx_f4_all(0.0f), four = isphpbdx_f4_all(4.0f),
+                      five = isphpbdx_f4_all(5.0f);
+    const isphpbdx_f4 inverse_reach = isphpbdx_f4_all(1.0f / f->reach),
+                      far = isphpbdx_f4_all(4.0f * f->reach * f->reach);
+    const isphpbdx_f4 value_scale = isphpbdx_f4_all(f->tables.value_scale),
+                      weight_scale = isphpbdx_f4_all(f->tables.weight_scale);
     const int *const list[4] = {work->list[half], work->list[half + 1], work->list[half + 2], work->list[half + 3]};
-    isphpbdx_f4 a[4], b[4], sum[9], beyond = isphpbdx_f4_set((float)-work->found[half], (float)-work->found[half + 1],
-                                                             (float)-work->found[half + 2], (float)-work->found[half + 3]);
+    isphpbdx_f4 a[4], b[4], sum[9],
+        beyond = isphpbdx_f4_set((float)-work->found[half], (float)-work->found[half + 1],
+                                 (float)-work->found[half + 2], (float)-work->found[half + 3]);
     int j, k;
     for (k = 0; k < 9; ++k) sum[k] = zero;
     isphx_gather(f->position, own, a);
@@ -3825,20 +3955,23 @@ static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_ch
         w = isphpbdx_f4_mul(weight_scale, t3);
         isphpbdx_f4_store(value + j * ISPHX_LANES + half, w);
         wx = isphpbdx_f4_mul(w, dx), wy = isphpbdx_f4_mul(w, dy), wz = isphpbdx_f4_mul(w, dz);
-        sum[0] = isphx_madd4(sum[0], isphpbdx_f4_mul(value_scale, isphpbdx_f4_mul(t3, t)), isphpbdx_f4_sub(five, isphpbdx_f4_mul(four, t)));
+        sum[0] = isphx_madd4(sum[0], isphpbdx_f4_mul(value_scale, isphpbdx_f4_mul(t3, t)),
+                             isphpbdx_f4_sub(five, isphpbdx_f4_mul(four, t)));
         sum[1] = isphpbdx_f4_add(sum[1], w);
-        sum[2] = isphpbdx_f4_add(sum[2], wx), sum[3] = isphpbdx_f4_add(sum[3], wy), sum[4] = isphpbdx_f4_add(sum[4], wz);
-        sum[5] = isphx_madd4(sum[5], wx, dx), sum[6] = isphx_madd4(sum[6], wy, dy), sum[7] = isphx_madd4(sum[7], wz, dz);
+        sum[2] = isphpbdx_f4_add(sum[2], wx), sum[3] = isphpbdx_f4_add(sum[3], wy),
+        sum[4] = isphpbdx_f4_add(sum[4], wz);
+        sum[5] = isphx_madd4(sum[5], wx, dx), sum[6] = isphx_madd4(sum[6], wy, dy),
+        sum[7] = isphx_madd4(sum[7], wz, dz);
         if (f->now.several) sum[8] = isphx_madd4(sum[8], w, isphx_gather1(f->scale, index));
     }
     for (k = 0; k < 8; ++k) isphpbdx_f4_store(work->sums[k] + half, sum[k]);
     isphpbdx_f4_store(work->scaled + half, f->now.several ? sum[8] : sum[1]);
 }
 
-/* Density over rest density. A lattice that is squeezed one way and stretched another at constant volume reads too dense by
-   the kernel sum and too thin by the second moment tr(B)/3 of w, so a little of the latter keeps a falling column from
-   swelling. Near walls the plain sum is exact enough, and wide supports need no help. The difference is bounded because
-   coincident particles do not count in B. */
+/* Density over rest density. A lattice that is squeezed one way and stretched another at constant volume reads too
+   dense by the kernel sum and too thin by the second moment tr(B)/3 of w, so a little of the latter keeps a falling
+   column from swelling. Near walls the plain sum is exact enough, and wide supports need no help. The difference is
+   bounded because coincident particles do not count in B. */
 static float isphx_row_density(const isph_fluid *f, int i, const isphx_chunk_work *work, int lane) {
     const float density = f->tables.value_self + work->sums[0][lane] + f->moment[4 * i + 3];
     const float second = (work->sums[5][lane] + work->sums[6][lane] + work->sums[7][lane]) / (6.0f * f->dx * f->dx);
@@ -3846,17 +3979,18 @@ static float isphx_row_density(const isph_fluid *f, int i, const isphx_chunk_wor
     return density + f->tables.second_share * isphpbdx_clamp(second - density, -0.3f, 0.3f);
 }
 
-/* What the pressure gradient along an axis has to be divided by: the second moment of the neighbours that are there. A wall
-   takes its share of it away; inside, a strained arrangement changes it. Towards the open surface it is left alone, where
-   the other half of the gradient is the air's. */
+/* What the pressure gradient along an axis has to be divided by: the second moment of the neighbours that are there. A
+   wall takes its share of it away; inside, a strained arrangement changes it. Towards the open surface it is left
+   alone, where the other half of the gradient is the air's. */
 static float isphx_gradient_divisor(float fluid_moment, float wall_moment, bool at_wall, float covered) {
     const float least = at_wall ? 0.4f : 0.75f;
-    const float plain = at_wall ? isphpbdx_clamp(isphpbdx_max(fluid_moment, 1.0f - isphpbdx_min(wall_moment, 0.7f)), 0.4f, 1.0f) : 1.0f;
+    const float plain =
+        at_wall ? isphpbdx_clamp(isphpbdx_max(fluid_moment, 1.0f - isphpbdx_min(wall_moment, 0.7f)), 0.4f, 1.0f) : 1.0f;
     return plain + covered * (isphpbdx_clamp(fluid_moment, least, 1.25f) - plain);
 }
 
-/* What a particle knows about itself once its sums are there (equations of docs/how-it-works.md; design from seed 000
-   eqs 10-13): density, S, deficit split into wall and air, diagonal. */
+/* What a particle knows about itself once its sums are there (equations of docs/how-it-works.md; free surface after
+   Abu Rumman et al., eqs 10-13): density, S, deficit split into wall and air, diagonal. */
 static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work, int lane) {
     const float full = f->tables.full_weight, half_inverse = 0.5f / (f->dx * f->dx);
     const float *wall = f->wall + 4 * i, *moment = f->moment + 4 * i;
@@ -3905,7 +4039,8 @@ static void isphx_rows_task(void *ctx, int block) {
     for (; chunk < end; ++chunk) {
         int length, wanted = 0;
         isphx_chunk_search(f, chunk, &work);
-        for (lane = 0; lane < ISPHX_LANES; ++lane) wanted = isphpbdx_maxi(wanted, work.found[lane]), entries += work.found[lane];
+        for (lane = 0; lane < ISPHX_LANES; ++lane)
+            wanted = isphpbdx_maxi(wanted, work.found[lane]), entries += work.found[lane];
         length = isphx_chunk_pad(f, chunk, &work, ((block + 1) * room - used) / ISPHX_LANES);
         if (length < wanted || wanted >= ISPHX_LIST - 1) f->block_flags[block] |= ISPH_STEP_CROWDED;
         f->sell.offset[chunk] = used;
@@ -3924,7 +4059,11 @@ static void isphx_rows_task(void *ctx, int block) {
 
 /* ---- sorting ---- */
 /* Particle data that moves with the sort but has no second array to go to; it waits in the scratch. */
-typedef struct isphx_baggage { uint32_t id, user; float pressure; uint32_t material; } isphx_baggage;
+typedef struct isphx_baggage {
+    uint32_t id, user;
+    float pressure;
+    uint32_t material;
+} isphx_baggage;
 
 static void isphx_sort_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
@@ -3968,8 +4107,8 @@ static void isphx_sort(isph_fluid *f) {
     isphx_swap(&f->pair[0], &f->pair[1]);
 }
 
-/* Finds the rows; where crowding makes the matrix overflow, ever fewer particles per cell take part (the rest are spread by
-   isphx_relief) until it fits. */
+/* Finds the rows; where crowding makes the matrix overflow, ever fewer particles per cell take part (the rest are
+   spread by isphx_relief) until it fits. */
 static void isphx_rows(isph_fluid *f) {
     static const int limits[3] = {32, 16, 10};
     const int blocks = isphx_blocks(f->count);
@@ -3990,10 +4129,14 @@ static void isphx_rows(isph_fluid *f) {
     if (f->cells.crowded) f->flags |= ISPH_STEP_CROWDED;
 }
 
-/* [coarsen] Coarse level of the pressure matrix. Aggregates are cubic cells of m spacings; the coupling of two neighbours is
-   that of full lattice cells times the fuller share of the emptier one, which is close to the Galerkin matrix and costs
-   nothing. Numbered along the sorted axes, so that the envelope stays narrow. */
-typedef struct isphx_blocks_frame { int size, dim[3]; bool wraps[3]; const float *coupling; } isphx_blocks_frame;
+/* [coarsen] Coarse level of the pressure matrix. Aggregates are cubic cells of m spacings; the coupling of two
+   neighbours is that of full lattice cells times the fuller share of the emptier one, which is close to the Galerkin
+   matrix and costs nothing. Numbered along the sorted axes, so that the envelope stays narrow. */
+typedef struct isphx_blocks_frame {
+    int size, dim[3];
+    bool wraps[3];
+    const float *coupling;
+} isphx_blocks_frame;
 
 static void isphx_coarse_frame(const isph_fluid *f, int attempt, int table_capacity, isphx_blocks_frame *frame) {
     const int size = isphx_coarse_sizes[attempt];
@@ -4001,7 +4144,8 @@ static void isphx_coarse_frame(const isph_fluid *f, int attempt, int table_capac
     frame->size = size;
     frame->coupling = f->tables.coupling[attempt];
     for (k = 0; k < 3; ++k) {
-        const double cells = (k == 0 ? (double)f->cells.dim[0] / ISPHX_CELLS_PER_RADIUS : (double)f->cells.dim[k]) * (double)f->desc.support / size;
+        const double cells = (k == 0 ? (double)f->cells.dim[0] / ISPHX_CELLS_PER_RADIUS : (double)f->cells.dim[k]) *
+                             (double)f->desc.support / size;
         frame->dim[k] = isphpbdx_maxi((int)cells + 2, 4);
         frame->wraps[k] = f->cells.wraps[k];
     }
@@ -4034,7 +4178,8 @@ static bool isphx_coarse_number(isph_fluid *f, const isphx_blocks_frame *frame, 
         table[coarse->aggregate[i]] = 0;
     }
     coarse->count = 0;
-    for (i = 0; i < cells; ++i) if (table[i] == 0) table[i] = coarse->count++;
+    for (i = 0; i < cells; ++i)
+        if (table[i] == 0) table[i] = coarse->count++;
     if (coarse->count > coarse->capacity) return false;
     for (i = 0; i < f->count; ++i) coarse->aggregate[i] = table[coarse->aggregate[i]];
     isphx_coarse_members(coarse, f->count);
@@ -4050,7 +4195,8 @@ static void isphx_coarse_link_cell(isph_fluid *f, const isphx_blocks_frame *fram
     isphx_coarse *coarse = &f->coarse;
     const int own = table[cell], scale_at = coarse->member[coarse->member_start[own]];
     int c[3], d, k;
-    c[0] = cell % frame->dim[0], c[1] = cell / frame->dim[0] % frame->dim[1], c[2] = cell / frame->dim[0] / frame->dim[1];
+    c[0] = cell % frame->dim[0], c[1] = cell / frame->dim[0] % frame->dim[1],
+    c[2] = cell / frame->dim[0] / frame->dim[1];
     for (d = 0; d < 13; ++d) { /* (dx, dy, dz) before (0, 0, 0) in lexical order */
         const int step[3] = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1};
         int n[3], other, kind = 0;
@@ -4082,10 +4228,12 @@ static void isphx_coarse_couple(isph_fluid *f, const isphx_blocks_frame *frame, 
         const float s = f->scale[i];
         coarse->diagonal[coarse->aggregate[i]] += s * s * (f->air[i] + 1e-5f * f->tables.full_weight);
     }
-    for (i = 0; i < cells; ++i) if (table[i] >= 0) isphx_coarse_link_cell(f, frame, table, i);
+    for (i = 0; i < cells; ++i)
+        if (table[i] >= 0) isphx_coarse_link_cell(f, frame, table, i);
 }
 
-/* Grows the cells until numbering, memory and work are in proportion to the particles. Leaves count = 0 when nothing is. */
+/* Grows the cells until numbering, memory and work are in proportion to the particles. Leaves count = 0 when nothing
+   is. */
 static void isphx_coarsen(isph_fluid *f) {
     int *table = (int *)(void *)f->scratch;
     isphx_blocks_frame frame;
@@ -4104,8 +4252,8 @@ static void isphx_coarsen(isph_fluid *f) {
     f->coarse.count = 0;
 }
 
-/* [predict] u* = u + dt g + viscosity + smoothing. In: velocity. Out: star. The smoothing (XSPH) and explicit viscosity are
-   one sum: both are multiples of the Laplacian. */
+/* [predict] u* = u + dt g + viscosity + smoothing. In: velocity. Out: star. The smoothing (XSPH) and explicit
+   viscosity are one sum: both are multiples of the Laplacian. */
 static void isphx_chunk_columns(const isphx_sell *sell, int chunk, int *columns) {
     const int entries = sell->length[chunk] * ISPHX_LANES, base = isphx_chunk_base(sell, chunk);
     const unsigned char *index = isphx_chunk_index(sell, chunk);
@@ -4116,9 +4264,12 @@ static void isphx_chunk_columns(const isphx_sell *sell, int chunk, int *columns)
     }
 #ifdef ISPHPBDX_SSE2
     for (; e < entries; e += ISPHX_LANES) { /* entries come in eights */
-        const __m128i eight = _mm_loadu_si128((const __m128i *)(const void *)(index + 2 * e)), zero = _mm_setzero_si128();
-        _mm_storeu_si128((__m128i *)(void *)(columns + e), _mm_add_epi32(_mm_unpacklo_epi16(eight, zero), _mm_set1_epi32(base)));
-        _mm_storeu_si128((__m128i *)(void *)(columns + e + 4), _mm_add_epi32(_mm_unpackhi_epi16(eight, zero), _mm_set1_epi32(base)));
+        const __m128i eight = _mm_loadu_si128((const __m128i *)(const void *)(index + 2 * e)),
+                      zero = _mm_setzero_si128();
+        _mm_storeu_si128((__m128i *)(void *)(columns + e),
+                         _mm_add_epi32(_mm_unpacklo_epi16(eight, zero), _mm_set1_epi32(base)));
+        _mm_storeu_si128((__m128i *)(void *)(columns + e + 4),
+                         _mm_add_epi32(_mm_unpackhi_epi16(eight, zero), _mm_set1_epi32(base)));
     }
 #else
     for (; e < entries; ++e) columns[e] = base + (int)((const uint16_t *)(const void *)index)[e];
@@ -4130,19 +4281,22 @@ static void isphx_own_rows(int chunk, int half, int own[4]) {
     for (k = 0; k < 4; ++k) own[k] = chunk * ISPHX_LANES + half + k;
 }
 
-/* With several materials the pair weight is eps s_a / s_b + dt sqrt(mu_a mu_b) / (rho_a dx^2), which conserves momentum. */
+/* With several materials the pair weight is eps s_a / s_b + dt sqrt(mu_a mu_b) / (rho_a dx^2), which conserves
+   momentum. */
 static isphpbdx_f4 isphx_mixed_weight(const isph_fluid *f, const int own[4], const int *index) {
     float weight[4];
     int k;
     for (k = 0; k < 4; ++k) {
-        const isphx_material *a = f->material_table + f->material[own[k]], *b = f->material_table + f->material[index[k]];
+        const isphx_material *a = f->material_table + f->material[own[k]],
+                             *b = f->material_table + f->material[index[k]];
         weight[k] = f->now.smoothing * a->scale / b->scale;
         if (!f->now.implicit_viscosity) weight[k] += f->now.seconds * a->grip * b->grip / (a->density * f->dx * f->dx);
     }
     return isphpbdx_f4_load(weight);
 }
 
-static void isphx_chunk_diffuse(const isph_fluid *f, int chunk, int half, const int *columns, float out[3][ISPHX_LANES]) {
+static void isphx_chunk_diffuse(const isph_fluid *f, int chunk, int half, const int *columns,
+                                float out[3][ISPHX_LANES]) {
     const float *value = f->sell.value + f->sell.offset[chunk];
     const float alpha = f->now.smoothing + (f->now.implicit_viscosity ? 0.0f : f->now.diffusion);
     isphpbdx_f4 a[4], b[4], sum[3], scale = isphpbdx_f4_all(alpha);
@@ -4196,7 +4350,8 @@ static void isphx_predict_task(void *ctx, int block) {
         for (lane = 0; lane < ISPHX_LANES; ++lane) {
             const int i = chunk * ISPHX_LANES + lane;
             const float *v = f->velocity + 4 * i;
-            isphpbd_vec3 u = isphpbd_v3(v[0] + kick.x + sum[0][lane], v[1] + kick.y + sum[1][lane], v[2] + kick.z + sum[2][lane]);
+            isphpbd_vec3 u =
+                isphpbd_v3(v[0] + kick.x + sum[0][lane], v[1] + kick.y + sum[1][lane], v[2] + kick.z + sum[2][lane]);
             if (i >= f->count) continue;
             if (!f->now.implicit_viscosity && f->entry_count[i] > 0) u = isphx_wall_drag(f, i, u);
             isphx_set3(f->star + 4 * i, u.x, u.y, u.z);
@@ -4204,8 +4359,8 @@ static void isphx_predict_task(void *ctx, int block) {
     }
 }
 
-/* [viscosity] Thick fluids: (rho / dt) u - mu-weighted Laplacian = (rho / dt) u*, solved component by component with the
-   pressure matrix and another diagonal. The unknown is sqrt(mu) u, so that one matrix serves all materials. */
+/* [viscosity] Thick fluids: (rho / dt) u - mu-weighted Laplacian = (rho / dt) u*, solved component by component with
+   the pressure matrix and another diagonal. The unknown is sqrt(mu) u, so that one matrix serves all materials. */
 static float isphx_wall_grip(const isph_fluid *f, int i) {
     float sum = 0.0f;
     int e;
@@ -4214,18 +4369,21 @@ static float isphx_wall_grip(const isph_fluid *f, int i) {
 }
 
 /* Least viscosity that takes part, so that sqrt(mu) does not vanish next to a thick fluid. */
-static float isphx_grip_of(const isph_fluid *f, int i) { return isphpbdx_max(f->material_table[f->material[i]].grip, 0.01f); }
+static float isphx_grip_of(const isph_fluid *f, int i) {
+    return isphpbdx_max(f->material_table[f->material[i]].grip, 0.01f);
+}
 
 /* sum w sqrt(mu_b) over the neighbours of the rows of a chunk. */
 static void isphx_chunk_grips(const isph_fluid *f, int chunk, const int *columns, float sum[ISPHX_LANES]) {
     const float *value = f->sell.value + f->sell.offset[chunk];
     int e;
     memset(sum, 0, ISPHX_LANES * sizeof(float));
-    for (e = 0; e < f->sell.length[chunk] * ISPHX_LANES; ++e) sum[e % ISPHX_LANES] += value[e] * isphx_grip_of(f, columns[e]);
+    for (e = 0; e < f->sell.length[chunk] * ISPHX_LANES; ++e)
+        sum[e % ISPHX_LANES] += value[e] * isphx_grip_of(f, columns[e]);
 }
 
-/* What the walls pull component k of a particle to, weighted by their grip: only the sliding part is pulled, so the goal
-   keeps the particle's own normal part. */
+/* What the walls pull component k of a particle to, weighted by their grip: only the sliding part is pulled, so the
+   goal keeps the particle's own normal part. */
 static float isphx_wall_pull(const isph_fluid *f, int i, int k) {
     const isphpbd_vec3 own = isphx_vec(f->star + 4 * i);
     float sum = 0.0f;
@@ -4274,7 +4432,8 @@ static void isphx_viscosity_reactions(isph_fluid *f) {
         const float scale = -f->volume * f->now.seconds * f->material_table[f->material[i]].viscosity / (f->dx * f->dx);
         for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
             isphx_entry *entry = f->entry + e;
-            entry->impulse = isphpbdx_madd(entry->impulse, isphx_slip(entry, isphx_vec(f->star + 4 * i)), scale * entry->grip);
+            entry->impulse =
+                isphpbdx_madd(entry->impulse, isphx_slip(entry, isphx_vec(f->star + 4 * i)), scale * entry->grip);
         }
     }
 }
@@ -4292,7 +4451,8 @@ static void isphx_system_make(isph_fluid *f, isphx_system *s, float *x) {
 static void isphx_viscosity(isph_fluid *f) {
     const int cap[2] = {200, 200};
     const bool warm[2] = {true, true};
-    float *diagonal = f->next, *inverse = f->next + isphx_padded(f->count), *x = f->next + 2 * (size_t)isphx_padded(f->count);
+    float *diagonal = f->next, *inverse = f->next + isphx_padded(f->count),
+          *x = f->next + 2 * (size_t)isphx_padded(f->count);
     isphx_system system;
     isphx_cg_result result;
     int i, k;
@@ -4304,9 +4464,11 @@ static void isphx_viscosity(isph_fluid *f) {
         memcpy(x, f->pair[3], 2 * (size_t)f->count * sizeof(float));
         isphx_system_make(f, &system, x);
         result = isphx_cg(&system, warm, 1e-3f, cap, NULL);
-        f->stats.viscosity_iterations = isphpbdx_maxi(f->stats.viscosity_iterations, isphpbdx_maxi(result.iterations[0], result.iterations[1]));
+        f->stats.viscosity_iterations =
+            isphpbdx_maxi(f->stats.viscosity_iterations, isphpbdx_maxi(result.iterations[0], result.iterations[1]));
         for (i = 0; i < f->count; ++i) {
-            for (k = 0; k < 2 && f->now.component + k < 3; ++k) f->star[4 * i + f->now.component + k] = x[2 * i + k] / isphx_grip_of(f, i);
+            for (k = 0; k < 2 && f->now.component + k < 3; ++k)
+                f->star[4 * i + f->now.component + k] = x[2 * i + k] / isphx_grip_of(f, i);
         }
     }
     memcpy(f->diagonal, diagonal, (size_t)f->count * sizeof(float));
@@ -4314,9 +4476,10 @@ static void isphx_viscosity(isph_fluid *f) {
     isphx_viscosity_reactions(f);
 }
 
-/* [pressure] Right sides: -rho dx^2 div(u*) / dt for the pressure (eqs 7-8), dx^2 (density - 1) for the density projection
-   (seed 003 in SPH form), both divided by s. */
-static void isphx_chunk_divergence(const isph_fluid *f, int chunk, int half, const int *columns, float out[ISPHX_LANES]) {
+/* [pressure] Right sides: -rho dx^2 div(u*) / dt for the pressure (eqs 7-8), dx^2 (density - 1) for the density
+   projection (Kugelstadt et al., in SPH form), both divided by s. */
+static void isphx_chunk_divergence(const isph_fluid *f, int chunk, int half, const int *columns,
+                                   float out[ISPHX_LANES]) {
     const float *value = f->sell.value + f->sell.offset[chunk];
     isphpbdx_f4 xa[4], xb[4], ua[4], ub[4], sum = isphpbdx_f4_all(0.0f);
     int own[4], j, k;
@@ -4338,7 +4501,8 @@ static void isphx_chunk_divergence(const isph_fluid *f, int chunk, int half, con
 static float isphx_density_error(const isph_fluid *f, int i) {
     const float e = isphpbdx_clamp(f->spread[4 * i + 3] - 1.0f, -0.5f, 1.0f);
     if (e >= 0.0f) return e;
-    return e * (1.0f - isphpbdx_clamp((f->shape[4 * i + 3] - ISPHX_COVERED) / (ISPHX_OPEN - ISPHX_COVERED), 0.0f, 1.0f));
+    return e *
+           (1.0f - isphpbdx_clamp((f->shape[4 * i + 3] - ISPHX_COVERED) / (ISPHX_OPEN - ISPHX_COVERED), 0.0f, 1.0f));
 }
 
 static void isphx_rhs_task(void *ctx, int block) {
@@ -4358,7 +4522,8 @@ static void isphx_rhs_task(void *ctx, int block) {
             if (i >= f->count) continue;
             div = divergence[lane] + 2.0f * (wall[3] - (u[0] * wall[0] + u[1] * wall[1] + u[2] * wall[2]));
             f->pair[1][2 * i] = -f->now.density * dx2 * f->now.inverse_seconds * div / f->scale[i];
-            f->pair[1][2 * i + 1] = f->desc.density_projection ? dx2 * f->now.relaxation * isphx_density_error(f, i) / f->scale[i] : 0.0f;
+            f->pair[1][2 * i + 1] =
+                f->desc.density_projection ? dx2 * f->now.relaxation * isphx_density_error(f, i) / f->scale[i] : 0.0f;
         }
     }
 }
@@ -4367,7 +4532,8 @@ static void isphx_rhs_task(void *ctx, int block) {
    2 p V |G| dt, and the wall's motion enters the divergence as 2 v |G|: the same numbers twice, so R is symmetric. */
 static void isphx_respond(void *ctx, const float *x, float *y) {
     isph_fluid *f = (isph_fluid *)ctx;
-    const float push = 2.0f * f->volume * f->now.seconds, pull = 2.0f * f->now.density * f->dx * f->dx * f->now.inverse_seconds;
+    const float push = 2.0f * f->volume * f->now.seconds,
+                pull = 2.0f * f->now.density * f->dx * f->dx * f->now.inverse_seconds;
     int i, e, n = 0;
     for (i = 0; i < f->count; ++i) {
         for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
@@ -4417,18 +4583,24 @@ static void isphx_solve(isph_fluid *f) {
     if (f->desc.preconditioner == ISPH_PRECONDITIONER_TWO_LEVEL && f->coarse.count > 0) system.coarse = &f->coarse;
     if (f->coupler.walls && f->coupler.respond) system.respond = isphx_respond, system.respond_ctx = f;
     isphpbdx_run(&f->desc.parallel, isphx_rhs_task, f, isphx_blocks(f->count));
-    result = f->desc.linear_solver == ISPH_LINEAR_CG || system.respond ? isphx_cg(&system, warm, f->desc.tolerance, cap, NULL) : isphx_solve_bicgstab(f, &system);
+    result = f->desc.linear_solver == ISPH_LINEAR_CG || system.respond
+                 ? isphx_cg(&system, warm, f->desc.tolerance, cap, NULL)
+                 : isphx_solve_bicgstab(f, &system);
     f->stats.pressure_iterations = result.iterations[0], f->stats.density_iterations = result.iterations[1];
     f->stats.pressure_residual = result.residual[0], f->stats.density_residual = result.residual[1];
     f->stats.total_pressure_iterations += (uint64_t)result.iterations[0];
     f->stats.total_density_iterations += (uint64_t)result.iterations[1];
-    if (result.residual[0] > f->desc.tolerance || result.residual[1] > f->desc.tolerance) f->flags |= ISPH_STEP_ITERATIONS_CAPPED;
+    if (result.residual[0] > f->desc.tolerance || result.residual[1] > f->desc.tolerance)
+        f->flags |= ISPH_STEP_ITERATIONS_CAPPED;
 }
 
 /* [move] Pressure acceleration, density displacement, contact. In: star, pairs. Out: velocity, next position. */
-typedef struct isphx_force { float pressure[3][ISPHX_LANES], density[3][ISPHX_LANES], least[ISPHX_LANES]; } isphx_force;
+typedef struct isphx_force {
+    float pressure[3][ISPHX_LANES], density[3][ISPHX_LANES], least[ISPHX_LANES];
+} isphx_force;
 
-/* Gradients of both solutions, and the least pressure of the neighbourhood. position[3] holds s p, pair[0] the raw pair. */
+/* Gradients of both solutions, and the least pressure of the neighbourhood. position[3] holds s p, pair[0] the raw
+   pair. */
 static void isphx_chunk_force(const isph_fluid *f, int chunk, int half, const int *columns, isphx_force *out) {
     const float *value = f->sell.value + f->sell.offset[chunk];
     const isphpbdx_f4 scale = isphpbdx_f4_all(-0.5f / (f->dx * f->dx));
@@ -4468,7 +4640,8 @@ static void isphx_chunk_force(const isph_fluid *f, int chunk, int half, const in
 static isphpbd_vec3 isphx_pressure_kick(const isph_fluid *f, int i, const isphx_force *force, int lane) {
     const float s = f->scale[i], density = isphpbdx_max(f->spread[4 * i + 3], 1.0f);
     const float p = f->position[4 * i + 3] / s, least = f->air[i] > 0.0f ? 0.0f : force->least[lane];
-    const float bound = ISPHX_PRESSURE_CAP * f->now.density * f->dx * f->dx * f->now.inverse_seconds * f->now.inverse_seconds / (s * s);
+    const float bound =
+        ISPHX_PRESSURE_CAP * f->now.density * f->dx * f->dx * f->now.inverse_seconds * f->now.inverse_seconds / (s * s);
     const float ordering = 2.0f * isphpbdx_min(p - least, bound) * s * s;
     const float scale = -f->now.seconds / (f->now.density * density);
     const float *spread = f->spread + 4 * i, *shape = f->shape + 4 * i;
@@ -4477,8 +4650,8 @@ static isphpbd_vec3 isphx_pressure_kick(const isph_fluid *f, int i, const isphx_
                       scale * (force->pressure[2][lane] / shape[2] + ordering * spread[2]));
 }
 
-/* 1 for any flow; 0 where particles were crushed together, whose velocities mean nothing: only positions are mended there
-   and the speed dies away. */
+/* 1 for any flow; 0 where particles were crushed together, whose velocities mean nothing: only positions are mended
+   there and the speed dies away. */
 static float isphx_sanity(float density) {
     return isphpbdx_clamp((ISPHX_CRUSHED - density) / (ISPHX_CRUSHED - ISPHX_SQUEEZED), 0.0f, 1.0f);
 }
@@ -4500,8 +4673,8 @@ static isphpbd_vec3 isphx_jitter(const isph_fluid *f, int i) {
     return isphx_vec(v);
 }
 
-/* Positions only: density projection, and an even arrangement where covered. Where particles sit on top of each other no
-   force can tell them apart, so a strongly squeezed one also takes a small step of its own. */
+/* Positions only: density projection, and an even arrangement where covered. Where particles sit on top of each other
+   no force can tell them apart, so a strongly squeezed one also takes a small step of its own. */
 static isphpbd_vec3 isphx_displacement(const isph_fluid *f, int i, const isphx_force *force, int lane) {
     const float *spread = f->spread + 4 * i;
     isphpbd_vec3 d = isphpbd_v3(-force->density[0][lane], -force->density[1][lane], -force->density[2][lane]);
@@ -4510,7 +4683,8 @@ static isphpbd_vec3 isphx_displacement(const isph_fluid *f, int i, const isphx_f
         const float even = -ISPHX_SHIFT * f->now.relaxation * f->dx * f->dx;
         d = isphpbdx_add(d, isphx_limit(isphpbdx_scale(isphx_vec(spread), even), 0.1f * f->dx));
     }
-    if (spread[3] > ISPHX_SQUEEZED) d = isphpbdx_madd(d, isphx_jitter(f, i), 0.1f * f->dx * isphpbdx_min(spread[3] - ISPHX_SQUEEZED, 1.0f));
+    if (spread[3] > ISPHX_SQUEEZED)
+        d = isphpbdx_madd(d, isphx_jitter(f, i), 0.1f * f->dx * isphpbdx_min(spread[3] - ISPHX_SQUEEZED, 1.0f));
     return d;
 }
 
@@ -4529,7 +4703,8 @@ static isphpbd_vec3 isphx_relief(const isph_fluid *f, int i) {
             n[k] += side * (k == 0 ? ISPHX_CELLS_PER_RADIUS / 2 : 1);
             if (cells->wraps[k]) n[k] = isphx_wrap(n[k], cells->dim[k]);
             if (n[k] < 0 || n[k] >= cells->dim[k]) n[k] = c[k]; /* nobody is there, perhaps for a reason */
-            slope += (float)side * sqrtf((float)isphx_cell_points(cells, (n[2] * cells->dim[1] + n[1]) * cells->dim[0] + n[0]));
+            slope += (float)side *
+                     sqrtf((float)isphx_cell_points(cells, (n[2] * cells->dim[1] + n[1]) * cells->dim[0] + n[0]));
         }
         d[cells->axis[k]] = -slope;
         sum += slope * slope;
@@ -4562,14 +4737,16 @@ static void isphx_contact(const isph_fluid *f, int i, isphx_entry *entry, isphpb
     }
 }
 
-/* Share of the sliding speed that a touching particle keeps. Roughness takes its part per 5 ms, whatever the step; the rest
-   is the skin friction of a turbulent boundary layer, too thin to be resolved: tau = Cf rho v^2 / 2 on a layer of dx. */
+/* Share of the sliding speed that a touching particle keeps. Roughness takes its part per 5 ms, whatever the step; the
+   rest is the skin friction of a turbulent boundary layer, too thin to be resolved: tau = Cf rho v^2 / 2 on a layer of
+   dx. */
 static float isphx_kept_slip(const isph_fluid *f, const isphx_entry *entry, float speed) {
     const float skin = 0.5f * ISPHX_SKIN_FRICTION * entry->skin * speed * f->now.seconds / f->dx;
     float kept = 1.0f / (1.0f + skin), left = f->now.seconds / 0.005f;
     if (entry->friction <= 0.0f) return kept;
     for (; left >= 1.0f; left -= 1.0f) kept *= 1.0f - entry->friction;
-    return kept * (1.0f - entry->friction * left / (left + (1.0f - entry->friction) * (1.0f - left))); /* (1 - k)^left, nearly */
+    return kept * (1.0f - entry->friction * left /
+                              (left + (1.0f - entry->friction) * (1.0f - left))); /* (1 - k)^left, nearly */
 }
 
 static isphpbd_vec3 isphx_friction(const isph_fluid *f, int i, isphpbd_vec3 u) {
@@ -4620,7 +4797,8 @@ static void isphx_reactions(isph_fluid *f, int i, const isphx_force *force, int 
         float p = f->pressure[i];
         if (force) {
             const float slope = (force->pressure[0][lane] / shape[0] * n.x + force->pressure[1][lane] / shape[1] * n.y +
-                                 force->pressure[2][lane] / shape[2] * n.z) / s2;
+                                 force->pressure[2][lane] / shape[2] * n.z) /
+                                s2;
             p = isphpbdx_max(p - entry->distance * slope, 0.0f);
         }
         entry->impulse = isphpbdx_madd(entry->impulse, n, -2.0f * p * f->volume * entry->area * f->now.seconds);
@@ -4629,7 +4807,8 @@ static void isphx_reactions(isph_fluid *f, int i, const isphx_force *force, int 
 
 static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, int lane, uint32_t *flags) {
     isphpbd_vec3 x = isphx_vec(f->position + 4 * i), u = isphx_vec(f->star + 4 * i), d = isphpbd_v3(0.0f, 0.0f, 0.0f);
-    const float by_substep = 2.0f * f->desc.cfl * f->dx * f->now.inverse_seconds, most = isphpbdx_min(f->max_speed, by_substep);
+    const float by_substep = 2.0f * f->desc.cfl * f->dx * f->now.inverse_seconds,
+                most = isphpbdx_min(f->max_speed, by_substep);
     if (force) {
         const bool crowded = isphx_is_crowded(f, i);
         const float sane = crowded ? 0.0f : isphx_sanity(f->spread[4 * i + 3]);
@@ -4691,8 +4870,8 @@ static void isphx_pressures(isph_fluid *f) {
     }
 }
 
-/* A component of fluid that nothing open touches has its pressure up to a constant: its least value becomes 0. Components
-   are those of the coarse level. */
+/* A component of fluid that nothing open touches has its pressure up to a constant: its least value becomes 0.
+   Components are those of the coarse level. */
 static int isphx_root(int *parent, int g) {
     while (parent[g] != g) g = parent[g] = parent[parent[g]];
     return g;
@@ -4706,7 +4885,8 @@ static void isphx_close_components(isph_fluid *f) {
     for (g = 0; g < coarse->count; ++g) parent[g] = g, least[g] = 3e38f, air[g] = 0.0f;
     for (g = 0; g < coarse->count; ++g) {
         for (k = 0; k < coarse->link_count[g]; ++k) {
-            const int a = isphx_root(parent, g), b = isphx_root(parent, coarse->link[(size_t)g * ISPHX_COARSE_LINKS + (size_t)k]);
+            const int a = isphx_root(parent, g),
+                      b = isphx_root(parent, coarse->link[(size_t)g * ISPHX_COARSE_LINKS + (size_t)k]);
             parent[isphpbdx_maxi(a, b)] = isphpbdx_mini(a, b);
         }
     }
@@ -4721,9 +4901,9 @@ static void isphx_close_components(isph_fluid *f) {
     }
 }
 
-/* [weakly-compressible] The classic baseline (seed 001 section III): Tait's equation, symmetric forces, artificial
-   viscosity, leapfrog; the density is corrected by the walls' share so that walls do not thin it out. */
-#define ISPHX_TAIT_EXPONENT 7
+/* [weakly-compressible] The classic baseline (Becker et al., section III): Tait's equation, symmetric forces,
+   artificial viscosity, leapfrog; the density is corrected by the walls' share so that walls do not thin it out. */
+#define ISPHX_TAIT_EXPONENT        7
 #define ISPHX_ARTIFICIAL_VISCOSITY 0.08f
 
 static float isphx_sound_speed(const isph_fluid *f) {
@@ -4767,7 +4947,8 @@ static void isphx_chunk_tait(const isph_fluid *f, int chunk, int half, const int
             r2 = isphx_madd4(r2, d[k], d[k]);
         }
         vx = isphpbdx_f4_mul(strength, isphpbdx_f4_div(isphpbdx_f4_min(vx, zero), r2));
-        w = isphpbdx_f4_mul(isphpbdx_f4_load(value + j * ISPHX_LANES + half), isphpbdx_f4_add(isphpbdx_f4_add(a[3], b[3]), vx));
+        w = isphpbdx_f4_mul(isphpbdx_f4_load(value + j * ISPHX_LANES + half),
+                            isphpbdx_f4_add(isphpbdx_f4_add(a[3], b[3]), vx));
         for (k = 0; k < 3; ++k) sum[k] = isphx_madd4(sum[k], w, d[k]);
     }
     for (k = 0; k < 3; ++k) isphpbdx_f4_store(out[k] + half, isphpbdx_f4_mul(sum[k], scale));
@@ -4789,7 +4970,8 @@ static void isphx_tait_task(void *ctx, int block) {
             for (k = 0; k < 3; ++k) {
                 const float wall = -2.0f * f->position[4 * i + 3] * f->wall[4 * i + k];
                 const float rho = f->material_table[f->material[i]].density;
-                f->star[4 * i + k] = f->velocity[4 * i + k] + f->now.seconds * (gravity[k] + (sum[k][lane] + wall) / rho);
+                f->star[4 * i + k] =
+                    f->velocity[4 * i + k] + f->now.seconds * (gravity[k] + (sum[k][lane] + wall) / rho);
             }
         }
     }
@@ -4818,7 +5000,9 @@ static void isphx_boundaries_advance(isph_fluid *f, bool commit) {
     for (a = 0; a < f->active_count; ++a) {
         isphx_boundary *boundary = f->boundary + f->active[a];
         if (commit) boundary->pose = boundary->end;
-        else boundary->end = isphx_pose_advance(boundary->pose, boundary->desc.linear_velocity, boundary->desc.angular_velocity, f->now.seconds);
+        else
+            boundary->end = isphx_pose_advance(boundary->pose, boundary->desc.linear_velocity,
+                                               boundary->desc.angular_velocity, f->now.seconds);
     }
 }
 
@@ -4837,7 +5021,8 @@ static void isphx_deliver(isph_fluid *f) {
             const isphx_entry *entry = f->entry + e;
             const isphpbd_vec3 at = isphx_vec(f->position + 4 * i);
             if (entry->boundary >= 0) {
-                isphx_boundary_push(f->boundary + entry->boundary, isphpbdx_madd(at, entry->normal, -entry->distance), entry->impulse);
+                isphx_boundary_push(f->boundary + entry->boundary, isphpbdx_madd(at, entry->normal, -entry->distance),
+                                    entry->impulse);
             } else if (f->coupler.impulses) {
                 f->impulse[n].particle = i, f->impulse[n].tag = entry->tag;
                 f->impulse[n].impulse = entry->impulse, f->impulse[n++].position = at;
@@ -4866,11 +5051,13 @@ static void isphx_measure_task(void *ctx, int block) {
         if (f->shape[4 * i + 3] < ISPHX_COVERED) error += (double)isphpbdx_abs(e), covered += 1.0;
         crowded += isphx_is_crowded(f, i) ? 1.0 : 0.0;
     }
-    out[0] = compression, out[1] = (double)fastest, out[2] = energy, out[3] = error, out[4] = covered, out[5] = (double)dense, out[6] = crowded;
+    out[0] = compression, out[1] = (double)fastest, out[2] = energy, out[3] = error, out[4] = covered,
+    out[5] = (double)dense, out[6] = crowded;
 }
 
 static void isphx_measure(isph_fluid *f) {
-    double error = 0.0, covered = 0.0, energy = 0.0, fastest = 0.0, dense = 0.0, crowded = 0.0, quarantined = 0.0, compression = 0.0;
+    double error = 0.0, covered = 0.0, energy = 0.0, fastest = 0.0, dense = 0.0, crowded = 0.0, quarantined = 0.0,
+           compression = 0.0;
     int b;
     isphpbdx_run(&f->desc.parallel, isphx_measure_task, f, isphx_blocks(f->count));
     for (b = 0; b < isphx_blocks(f->count); ++b) {
@@ -4893,7 +5080,8 @@ static void isphx_measure(isph_fluid *f) {
 static void isphx_list_active(isph_fluid *f) {
     int b;
     f->active_count = 0;
-    for (b = 0; b < f->desc.boundary_capacity; ++b) if (f->boundary[b].alive) f->active[f->active_count++] = b;
+    for (b = 0; b < f->desc.boundary_capacity; ++b)
+        if (f->boundary[b].alive) f->active[f->active_count++] = b;
 }
 
 static void isphx_clear_rows(isph_fluid *f) {
@@ -4943,7 +5131,9 @@ static void isphx_forces(isph_fluid *f) {
 static void isphx_check_finish(isph_fluid *f) {
     int i;
     for (i = 0; i < f->count; ++i) {
-        if (isphx_points_ok(f->next + 4 * i, 3 * sizeof(float), 1, f->dx) && isphx_points_ok(f->velocity + 4 * i, 3 * sizeof(float), 1, 1.0f)) continue;
+        if (isphx_points_ok(f->next + 4 * i, 3 * sizeof(float), 1, f->dx) &&
+            isphx_points_ok(f->velocity + 4 * i, 3 * sizeof(float), 1, 1.0f))
+            continue;
         memcpy(f->next + 4 * i, f->position + 4 * i, 3 * sizeof(float));
         isphx_set3(f->velocity + 4 * i, 0.0f, 0.0f, 0.0f);
         f->flags |= ISPH_STEP_QUARANTINED;
@@ -4983,11 +5173,13 @@ static float isphx_fastest(const isph_fluid *f) {
     int b;
     for (b = 0; b < f->desc.boundary_capacity; ++b) {
         const isphx_boundary *boundary = f->boundary + b;
-        const float spin = isphpbdx_length(boundary->desc.angular_velocity), linear = isphpbdx_length(boundary->desc.linear_velocity);
+        const float spin = isphpbdx_length(boundary->desc.angular_velocity),
+                    linear = isphpbdx_length(boundary->desc.linear_velocity);
         float radius = 0.0f;
         int k;
         if (!boundary->alive || linear + spin == 0.0f) continue;
-        for (k = 0; k < 3; ++k) radius += isphpbdx_max(boundary->hi[k] * boundary->hi[k], boundary->lo[k] * boundary->lo[k]);
+        for (k = 0; k < 3; ++k)
+            radius += isphpbdx_max(boundary->hi[k] * boundary->hi[k], boundary->lo[k] * boundary->lo[k]);
         fastest = isphpbdx_max(fastest, linear + spin * isphpbdx_min(sqrtf(radius), 1e3f * f->dx));
     }
     return fastest;
@@ -4998,7 +5190,8 @@ static float isphx_choose_substep(isph_fluid *f, float left, int substeps_left) 
     const float g = isphpbdx_length(f->desc.gravity), fastest = isphx_fastest(f) + 0.5f * g * f->max_substep;
     float most = f->max_substep, n;
     if (fastest * most > f->desc.cfl * f->dx) most = f->desc.cfl * f->dx / fastest;
-    if (f->desc.solver == ISPH_SOLVER_WEAKLY_COMPRESSIBLE) most = isphpbdx_min(most, 0.25f * f->reach / (isphx_sound_speed(f) + fastest));
+    if (f->desc.solver == ISPH_SOLVER_WEAKLY_COMPRESSIBLE)
+        most = isphpbdx_min(most, 0.25f * f->reach / (isphx_sound_speed(f) + fastest));
     n = left / most;
     if (n > (float)substeps_left) f->flags |= ISPH_STEP_SUBSTEPS_CAPPED;
     n = isphpbdx_clamp(n, 1.0f, (float)substeps_left);
@@ -5056,9 +5249,9 @@ ISPHPBD_API isph_stats isph_fluid_stats(const isph_fluid *fluid) {
 
 /* [snapshot] Everything that affects the future, in a fixed little-endian form: header, materials, boundaries, slots,
    particles (45 bytes each), checksum. A snapshot is read twice: once to check, once to apply. */
-#define ISPHX_SNAPSHOT_MAGIC 0x50534931u /* "1ISP" */
+#define ISPHX_SNAPSHOT_MAGIC   0x50534931u /* "1ISP" */
 #define ISPHX_SNAPSHOT_VERSION 1u
-#define ISPHX_PARTICLE_BYTES 45u
+#define ISPHX_PARTICLE_BYTES   45u
 
 typedef struct isphx_stream { /* writes where out is set, reads where in is set, else only counts */
     unsigned char *out;
@@ -5194,7 +5387,8 @@ static void isphx_stream_state(isphx_stream *s, isph_fluid *f) {
 static isphx_header isphx_header_of(const isph_fluid *f) {
     isphx_header h;
     h.magic = ISPHX_SNAPSHOT_MAGIC, h.version = ISPHX_SNAPSHOT_VERSION, h.layout = isphx_layout_digest(f);
-    h.count = f->count, h.material_count = f->material_count, h.slots_used = f->slots_used, h.free_count = f->free_count;
+    h.count = f->count, h.material_count = f->material_count, h.slots_used = f->slots_used,
+    h.free_count = f->free_count;
     return h;
 }
 
@@ -5202,7 +5396,10 @@ static isphx_header isphx_header_of(const isph_fluid *f) {
 static isphx_stream isphx_stream_out(const isph_fluid *fluid, unsigned char *out) {
     isphx_stream s = {NULL, NULL, 0, UINT64_C(0x6973706831)};
     isphx_header h = isphx_header_of(fluid);
-    union { const isph_fluid *in; isph_fluid *out; } access;
+    union {
+        const isph_fluid *in;
+        isph_fluid *out;
+    } access;
     access.in = fluid;
     s.out = out;
     isphx_stream_header(&s, &h);
@@ -5239,7 +5436,8 @@ static bool isphx_boundaries_match(const isph_fluid *f, isphx_stream *s, size_t 
         if (b.alive != f->boundary[i].alive) return false;
         if (!b.alive) continue;
         if (b.generation != f->boundary[i].generation || b.shape_hash != f->boundary[i].shape_hash) return false;
-        if (!isphx_motion_ok(b.pose.position, b.pose.rotation, b.desc.linear_velocity, b.desc.angular_velocity)) return false;
+        if (!isphx_motion_ok(b.pose.position, b.pose.rotation, b.desc.linear_velocity, b.desc.angular_velocity))
+            return false;
     }
     return true;
 }
@@ -5282,7 +5480,8 @@ static bool isphx_values_match(const isph_fluid *f, const isphx_header *h, isphx
         isphx_stream at = s;
         at.used += (size_t)i * ISPHX_PARTICLE_BYTES;
         isphx_stream_floats(&at, v, 9);
-        for (k = 0; k < 9; ++k) if (!isphpbdx_finite(v[k])) return false;
+        for (k = 0; k < 9; ++k)
+            if (!isphpbdx_finite(v[k])) return false;
         if (!isphx_points_ok(v, 3 * sizeof(float), 1, f->dx)) return false;
     }
     return true;
@@ -5326,22 +5525,31 @@ static bool isphx_snapshot_ok(isph_fluid *f, const unsigned char *in, size_t siz
     s.in = in;
     if (size < 28 + settings + 8) return false;
     isphx_stream_header(&s, h);
-    if (h->magic != ISPHX_SNAPSHOT_MAGIC || h->version != ISPHX_SNAPSHOT_VERSION || h->layout != isphx_layout_digest(f)) return false;
-    if (h->count < 0 || h->count > f->desc.particle_capacity || h->material_count < 0 || h->material_count > f->desc.material_capacity) return false;
-    if (h->slots_used < h->count || h->slots_used > f->desc.particle_capacity || h->free_count != h->slots_used - h->count) return false;
+    if (h->magic != ISPHX_SNAPSHOT_MAGIC || h->version != ISPHX_SNAPSHOT_VERSION || h->layout != isphx_layout_digest(f))
+        return false;
+    if (h->count < 0 || h->count > f->desc.particle_capacity || h->material_count < 0 ||
+        h->material_count > f->desc.material_capacity)
+        return false;
+    if (h->slots_used < h->count || h->slots_used > f->desc.particle_capacity ||
+        h->free_count != h->slots_used - h->count)
+        return false;
     isphx_stream_floats(&s, numbers, 4);
     isphx_stream_int(&s, &limits[0]);
     isphx_stream_int(&s, &limits[1]);
-    if (!isphpbdx_finite3(isphx_vec(numbers)) || !isphx_in(numbers[3], 0.0f, 1.0f) || limits[0] < 1 || limits[1] < 1) return false;
+    if (!isphpbdx_finite3(isphx_vec(numbers)) || !isphx_in(numbers[3], 0.0f, 1.0f) || limits[0] < 1 || limits[1] < 1)
+        return false;
     s.used += 9;
     if (size - s.used < 16 * (size_t)h->material_count) return false;
     for (i = 0; i < h->material_count; ++i) {
         isphx_stream_floats(&s, numbers, 4);
-        if (!isphx_in(numbers[0], 1e-3f, 1e6f) || !isphx_in(numbers[1], 0.0f, 1e6f) || !isphx_in(numbers[2], 1e-6f, 1e6f) || !isphx_in(numbers[3], 0.0f, 1e4f)) return false;
+        if (!isphx_in(numbers[0], 1e-3f, 1e6f) || !isphx_in(numbers[1], 0.0f, 1e6f) ||
+            !isphx_in(numbers[2], 1e-6f, 1e6f) || !isphx_in(numbers[3], 0.0f, 1e4f))
+            return false;
     }
     if (!isphx_boundaries_match(f, &s, size)) return false;
     rest = 4 * ((size_t)h->slots_used + (size_t)h->free_count) + ISPHX_PARTICLE_BYTES * (size_t)h->count + 8;
-    return size - s.used == rest && isphx_slots_match(f, h, s) && isphx_values_match(f, h, s) && isphx_snapshot_checksum(f, in, h);
+    return size - s.used == rest && isphx_slots_match(f, h, s) && isphx_values_match(f, h, s) &&
+           isphx_snapshot_checksum(f, in, h);
 }
 
 ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes, size_t size) {
@@ -5420,15 +5628,15 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 
 Copyright (c) 2026 the isphpbd authors
 
-Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation
-files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy,
-modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the
-Software is furnished to do so, subject to the following conditions:
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
+rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
+persons to whom the Software is furnished to do so, subject to the following conditions:
 
 The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
 Software.
 
 THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
 WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
-COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE,
-ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE. */
+COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE. */
