@@ -63,7 +63,7 @@ void surface_look(const surface *s, vec3 p, float *foam, float *kind); /* shares
 
 /* ---- [particles] ------------------------------------------------------------------------------------------------- */
 
-#define SURFACE_REACH 2.5f /* spacings: neighbourhood that shapes an ellipsoid */
+#define SURFACE_REACH 3.0f /* spacings: neighbourhood that shapes an ellipsoid */
 #define SURFACE_LEVEL 0.5f
 #define SURFACE_CELLS 12000000.0f /* most grid points: larger scenes get a coarser grid */
 
@@ -208,7 +208,7 @@ static void surface_shape(surface_drop *d, const surface_sums *n, float variance
     float det = xx * cx + xy * cy + xz * cz, inverse = 1.0f / det, h;
     d->xx = cx * inverse, d->xy = cy * inverse, d->xz = cz * inverse;
     d->yy = (xx * zz - xz * xz) * inverse, d->yz = (xy * xz - xx * yz) * inverse, d->zz = (xx * yy - xy * xy) * inverse;
-    h = d->radius = spacing * (1.0f + 1.15f * f_smooth(0.02f, 0.45f, d->fill));
+    h = d->radius = spacing * (1.0f + 1.6f * f_smooth(0.03f, 0.5f, d->fill));
     d->extent = v3(h * sqrtf(xx * xx + xy * xy + xz * xz), h * sqrtf(xy * xy + yy * yy + yz * yz),
                    h * sqrtf(xz * xz + yz * yz + zz * zz));
     /* 315 / (64 pi) normalises (1 - q^2)^3 over the unit ball */
