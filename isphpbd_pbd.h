@@ -840,6 +840,7 @@ extern "C" {
 #define IPBDX_REST_SPEED 1.0f      /* m/s: soft parts in contact that move less against each other come to rest */
 #define IPBDX_SWEEPS 0.5f          /* sweeps over elastic elements per unit of shortfall, see [substep]; 0.3 still works */
 #define IPBDX_MOST_SWEEPS 10       /* per iteration */
+#define IPBDX_PUSH_SHARE 0.1f      /* and at most this share of what is missing per substep: more makes layers tremble */
 #define IPBDX_STIFFNESS_PERIOD (1.0f / 60.0f) /* s: a PBD stiffness k takes the share k of an error away in this time */
 
 /* ---- [math] small numbers that C's library does not give bit-equal everywhere --------------------------------------- */
@@ -4108,7 +4109,8 @@ static bool ipbdx_pair_contact(const ipbd_world *world, int index, ipbdx_contact
     memcpy(contact->v, p.v, sizeof p.v);
     memcpy(contact->weight, gap.weight, sizeof gap.weight);
     contact->normal = gap.normal, contact->friction = friction;
-    contact->distance = isphpbdx_min(distance, now.distance + IPBDX_PUSH_SPEED * world->h);
+    contact->distance = distance;
+    if (now.distance < distance) contact->distance = now.distance + isphpbdx_min(IPBDX_PUSH_SPEED * world->h, IPBDX_PUSH_SHARE * (distance - now.distance));
     contact->push = isphpbdx_max(0.0f, contact->distance - now.distance) / world->h, contact->active = 0;
     return true;
 }
@@ -5543,6 +5545,7 @@ ISPHPBD_API int ipbd_block(int nx, int ny, int nz, isphpbd_vec3 size, float *pos
 #undef IPBDX_PAIR_BLOCK
 #undef IPBDX_PI
 #undef IPBDX_PUSH_SPEED
+#undef IPBDX_PUSH_SHARE
 #undef IPBDX_REST_SPEED
 #undef IPBDX_SWEEPS
 #undef IPBDX_MOST_SWEEPS

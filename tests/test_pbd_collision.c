@@ -1,0 +1,370 @@
+/* Soft bodies: contacts with every kind of collider, with themselves and with each other. What must not cross is counted
+   by code that has nothing to do with the solver: edges that pierce triangles, vertices inside shapes. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "greatest.h"
+
+#define IPBD_IMPLEMENTATION
+#include "isphpbd_pbd.h"
+
+#define STEP (1.0f / 60.0f)
+#define N 21
+
+static float cloth_xyz[3 * N * N];
+static uint32_t cloth_triangles[6 * (N - 1) * (N - 1)];
+
+static ipbd_body_desc cloth_desc(int n, float size) {
+    ipbd_body_desc d = ipbd_body_desc_preset(IPBD_COTTON);
+    d.mesh.triangle_count = ipbd_grid(n, n, size, size, cloth_xyz, cloth_triangles);
+    d.mesh.positions = cloth_xyz, d.mesh.vertex_count = n * n, d.mesh.triangles = cloth_triangles;
+    d.thickness = 0.01f, d.wind_drag = 1.0f; /* in air */
+    return d;
+}
+static ipbd_world *make_world(bool floor_too) {
+    ipbd_world_desc d = ipbd_world_desc_default();
+    ipbd_collider_desc c = ipbd_collider_desc_default();
+    ipbd_world *world;
+    d.capacity.contacts = 200000, d.sleep_speed = 0.0f;
+    world = ipbd_create(&d, NULL);
+    if (floor_too) ipbd_collider_create(world, &c, NULL);
+    return world;
+}
+static ipbd_collider add_shape(ipbd_world *world, ipbd_shape shape, ipbd_pose pose) {
+    ipbd_collider_desc c = ipbd_collider_desc_default();
+    c.shape = shape, c.pose = pose;
+    return ipbd_collider_create(world, &c, NULL);
+}
+static double rms_speed(const ipbd_world *world, ipbd_body body) {
+    ipbd_view v = ipbd_body_view(world, body);
+    double sum = 0.0;
+    int i;
+    for (i = 0; i < v.vertex_count; ++i) {
+        isphpbd_vec3 u = ipbdx_v3(v.velocities + 4 * i);
+        sum += (double)isphpbdx_dot(u, u);
+    }
+    return sqrt(sum / v.vertex_count);
+}
+
+/* ---- counting, independent of the solver ---- */
+
+static bool pierces(const double *a, const double *b, const double *t0, const double *t1, const double *t2) {
+    double d[3], e1[3], e2[3], s[3], n[3], m[3], det, share, u, v;
+    int k;
+    for (k = 0; k < 3; ++k) d[k] = b[k] - a[k], e1[k] = t1[k] - t0[k], e2[k] = t2[k] - t0[k], s[k] = a[k] - t0[k];
+    for (k = 0; k < 3; ++k) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        n[k] = e1[i] * e2[j] - e1[j] * e2[i], m[k] = s[i] * d[j] - s[j] * d[i];
+    }
+    det = -(d[0] * n[0] + d[1] * n[1] + d[2] * n[2]);
+    if (fabs(det) < 1e-18) return false;
+    share = (s[0] * n[0] + s[1] * n[1] + s[2] * n[2]) / det;
+    u = (e2[0] * m[0] + e2[1] * m[1] + e2[2] * m[2]) / det, v = -(e1[0] * m[0] + e1[1] * m[1] + e1[2] * m[2]) / det;
+    return share > 0.0 && share < 1.0 && u > 0.0 && v > 0.0 && u + v < 1.0;
+}
+static void corner(const ipbd_view *view, uint32_t v, double *out) {
+    int k;
+    for (k = 0; k < 3; ++k) out[k] = (double)view->positions[4 * v + (uint32_t)k];
+}
+/* Edges of one view's triangles that pierce triangles of the other (or of the same). */
+static int count_crossings(const ipbd_view *p, const ipbd_view *q, bool same) {
+    int i, j, k, count = 0;
+    for (i = 0; i < p->triangle_count; ++i)
+        for (k = 0; k < 3; ++k) {
+            uint32_t a = p->triangles[3 * i + k], b = p->triangles[3 * i + (k + 1) % 3];
+            double x[3], y[3];
+            corner(p, a, x), corner(p, b, y);
+            for (j = 0; j < q->triangle_count; ++j) {
+                const uint32_t *t = q->triangles + 3 * j;
+                double t0[3], t1[3], t2[3];
+                int axis;
+                bool apart = false;
+                if (same && (t[0] == a || t[1] == a || t[2] == a || t[0] == b || t[1] == b || t[2] == b)) continue;
+                corner(q, t[0], t0), corner(q, t[1], t1), corner(q, t[2], t2);
+                for (axis = 0; axis < 3; ++axis)
+                    apart = apart || (x[axis] < t0[axis] && x[axis] < t1[axis] && x[axis] < t2[axis] && y[axis] < t0[axis] && y[axis] < t1[axis] && y[axis] < t2[axis]) ||
+                            (x[axis] > t0[axis] && x[axis] > t1[axis] && x[axis] > t2[axis] && y[axis] > t0[axis] && y[axis] > t1[axis] && y[axis] > t2[axis]);
+                if (!apart && pierces(x, y, t0, t1, t2)) ++count;
+            }
+        }
+    return count;
+}
+static int self_crossings(const ipbd_world *world, ipbd_body body) {
+    ipbd_view v = ipbd_body_view(world, body);
+    return count_crossings(&v, &v, true);
+}
+static int mutual_crossings(const ipbd_world *world, ipbd_body a, ipbd_body b) {
+    ipbd_view p = ipbd_body_view(world, a), q = ipbd_body_view(world, b);
+    return count_crossings(&p, &q, false) + count_crossings(&q, &p, false);
+}
+
+/* ---- colliders ---- */
+
+static float bowl(isphpbd_vec3 p, isphpbd_vec3 *normal, void *user) { /* inside of a sphere of radius 1 about (0, 1, 0) */
+    isphpbd_vec3 d = isphpbd_v3(-p.x, 1.0f - p.y, -p.z);
+    float length = sqrtf(d.x * d.x + d.y * d.y + d.z * d.z);
+    (void)user;
+    *normal = length > 1e-6f ? isphpbdx_scale(d, 1.0f / length) : isphpbd_v3(0, 1, 0);
+    return 1.0f - length;
+}
+static const float tent_xyz[15] = {-1, 0, -1, 1, 0, -1, 1, 0, 1, -1, 0, 1, 0, 0.5f, 0};
+static const uint32_t tent_triangles[18] = {0, 4, 1, 1, 4, 2, 2, 4, 3, 3, 4, 0, 0, 1, 2, 0, 2, 3};
+static float hills[9 * 9];
+
+static ipbd_shape shape_number(int i) {
+    int k;
+    for (k = 0; k < 81; ++k) hills[k] = 0.1f * (float)((k * 37) % 5);
+    switch (i) {
+        case 0: return ipbd_shape_plane();
+        case 1: return ipbd_shape_sphere(0.4f);
+        case 2: return ipbd_shape_capsule(0.2f, 0.3f);
+        case 3: return ipbd_shape_box(0.3f, 0.2f, 0.3f);
+        case 4: return ipbd_shape_convex(tent_xyz, 5, tent_triangles, 6);
+        case 5: return ipbd_shape_mesh(tent_xyz, 5, tent_triangles, 6);
+        case 6: return ipbd_shape_heightfield(hills, 9, 9, 0.4f);
+        default: return ipbd_shape_sdf(bowl, NULL);
+    }
+}
+/* Depth of the deepest vertex by geometry known to the test. */
+static float deepest(const ipbd_world *world, ipbd_body body, int shape) {
+    ipbd_view v = ipbd_body_view(world, body);
+    float worst = -1.0f;
+    int i;
+    for (i = 0; i < v.vertex_count; ++i) {
+        isphpbd_vec3 p = ipbdx_v3(v.positions + 4 * i), n;
+        float y = p.y < -0.3f ? -0.3f : p.y > 0.3f ? 0.3f : p.y, depth;
+        switch (shape) {
+            case 0: depth = -p.y; break;
+            case 1: depth = 0.4f - isphpbdx_length(p); break;
+            case 2: depth = 0.2f - isphpbdx_length(isphpbd_v3(p.x, p.y - y, p.z)); break;
+            case 3: depth = isphpbdx_min(0.3f - isphpbdx_abs(p.x), isphpbdx_min(0.2f - isphpbdx_abs(p.y), 0.3f - isphpbdx_abs(p.z))); break;
+            case 4:
+            case 5: depth = isphpbdx_min(isphpbdx_min(p.y, 0.5f - p.y - 0.5f * isphpbdx_abs(p.x)), 0.5f - p.y - 0.5f * isphpbdx_abs(p.z)); break;
+            case 6: depth = -p.y - 0.0f < -0.4f ? -1.0f : isphpbdx_abs(p.x) < 1.6f && isphpbdx_abs(p.z) < 1.6f ? -0.0f - p.y : -1.0f; break;
+            default: depth = -bowl(p, &n, NULL); break;
+        }
+        worst = isphpbdx_max(worst, depth);
+    }
+    return worst;
+}
+TEST cloth_lies_on_every_shape(void) {
+    int shape, i;
+    for (shape = 0; shape < 8; ++shape) {
+        ipbd_body_desc d = cloth_desc(13, shape == 7 ? 0.5f : 0.8f);
+        ipbd_world *world = make_world(false);
+        ipbd_body body;
+        isphpbd_vec3 p;
+        d.pose = ipbd_pose_at(0.02f, 0.8f, 0.01f);
+        d.friction = 0.8f;
+        body = ipbd_body_create(world, &d, NULL);
+        ASSERT(add_shape(world, shape_number(shape), ipbd_pose_at(0, 0, 0)).id != 0);
+        for (i = 0; i < 120; ++i) {
+            ipbd_step(world, STEP);
+            ASSERTm("a vertex is inside", deepest(world, body, shape) < 1e-3f);
+        }
+        ipbd_body_vertex(world, body, 84, &p, NULL);
+        ASSERTm("it fell off", p.y > -0.05f);
+        ipbd_destroy(world);
+    }
+    PASS();
+}
+/* Falls at 60 m/s onto thin things: 8 cm a substep. */
+TEST nothing_tunnels_at_speed(void) {
+    int shape, i;
+    for (shape = 1; shape < 6; ++shape) {
+        ipbd_body_desc d = cloth_desc(9, 0.3f);
+        ipbd_world *world = make_world(false);
+        ipbd_shape thin = shape == 3 ? ipbd_shape_box(0.4f, 0.01f, 0.4f) : shape_number(shape);
+        ipbd_body body;
+        isphpbd_vec3 p;
+        ipbd_collider collider;
+        d.pose = ipbd_pose_at(0.0f, 3.0f, 0.0f), d.velocity = isphpbd_v3(0, -60.0f, 0), d.wind_drag = 0.0f;
+        body = ipbd_body_create(world, &d, NULL);
+        collider = add_shape(world, thin, ipbd_pose_at(0, 0, 0));
+        for (i = 0; i < 6; ++i) ipbd_step(world, STEP);
+        ipbd_body_vertex(world, body, 40, &p, NULL);
+        ASSERTm("the middle passed", p.y > 0.0f);
+        ipbd_collider_take_impulse(world, collider, &p, NULL);
+        ASSERTm("the collider felt it", p.y < -0.5f * 60.0f * 0.3f * 0.3f * 0.15f);
+        ipbd_destroy(world);
+    }
+    PASS();
+}
+TEST a_moving_collider_carries_and_friction_holds(void) {
+    ipbd_body_desc d = cloth_desc(9, 0.4f);
+    ipbd_world *world = make_world(false);
+    ipbd_collider tray;
+    ipbd_body body;
+    isphpbd_vec3 p, start;
+    int i;
+    d.pose = ipbd_pose_at(0, 0.01f, 0), d.wind_drag = 0.0f, d.friction = 1.0f;
+    body = ipbd_body_create(world, &d, NULL);
+    tray = add_shape(world, ipbd_shape_box(0.5f, 0.05f, 0.5f), ipbd_pose_at(0, -0.05f, 0));
+    for (i = 0; i < 30; ++i) ipbd_step(world, STEP);
+    ipbd_body_vertex(world, body, 40, &start, NULL);
+    for (i = 0; i < 90; ++i) { /* away and up, accelerating by 2 m/s^2 */
+        float t = STEP * (float)(i + 1);
+        ipbd_collider_move(world, tray, ipbd_pose_at(t * t, -0.05f + 0.5f * t, 0));
+        ipbd_step(world, STEP);
+    }
+    ipbd_body_vertex(world, body, 40, &p, NULL);
+    ASSERT_IN_RANGE(start.x + 2.25f, p.x, 0.03f);
+    ASSERT_IN_RANGE(start.y + 0.75f, p.y, 0.01f);
+    ipbd_destroy(world);
+    PASS();
+}
+TEST layers_and_masks_filter(void) {
+    ipbd_body_desc d = cloth_desc(5, 0.4f);
+    ipbd_world *world = make_world(true);
+    ipbd_body through, held;
+    isphpbd_vec3 p;
+    int i;
+    d.pose = ipbd_pose_at(0, 0.3f, 0), d.mask = 2u;
+    through = ipbd_body_create(world, &d, NULL);
+    d.mask = 1u, d.pose = ipbd_pose_at(2, 0.3f, 0);
+    held = ipbd_body_create(world, &d, NULL);
+    for (i = 0; i < 60; ++i) ipbd_step(world, STEP);
+    ipbd_body_vertex(world, through, 12, &p, NULL);
+    ASSERT(p.y < -0.3f);
+    ipbd_body_vertex(world, held, 12, &p, NULL);
+    ASSERT(p.y > 0.0f);
+    ipbd_destroy(world);
+    PASS();
+}
+/* A framed canvas catches a ball of the host's, 0.1 kg at 50 m/s: state in, impulses out. */
+TEST a_host_ball_at_50_m_s_is_caught(void) {
+    ipbd_body_desc d = cloth_desc(N, 1.0f), canvas = ipbd_body_desc_preset(IPBD_CANVAS);
+    ipbd_world *world = make_world(false);
+    ipbd_collider_desc c = ipbd_collider_desc_default();
+    ipbd_collider ball;
+    ipbd_body body;
+    isphpbd_vec3 x = isphpbd_v3(0.01f, 1.5f, 0.02f), v = isphpbd_v3(0, -50.0f, 0), impulse;
+    uint32_t pins[4 * N];
+    int i, k, count = 0, inside = 0;
+    double momentum = 0.0;
+    for (i = 0; i < N; ++i) pins[count++] = (uint32_t)i, pins[count++] = (uint32_t)(N * (N - 1) + i), pins[count++] = (uint32_t)(N * i), pins[count++] = (uint32_t)(N * i + N - 1);
+    canvas.mesh = d.mesh, canvas.pinned = pins, canvas.pinned_count = count;
+    body = ipbd_body_create(world, &canvas, NULL);
+    c.shape = ipbd_shape_sphere(0.15f), c.pose = ipbd_pose_at(x.x, x.y, x.z), c.mass = 0.1f;
+    ball = ipbd_collider_create(world, &c, NULL);
+    ipbd_set_gravity(world, isphpbd_v3(0, 0, 0));
+    for (i = 0; i < 60; ++i) {
+        ipbd_pose pose = ipbd_pose_at(0, 0, 0);
+        ipbd_view view;
+        ipbd_collider_move(world, ball, ipbd_pose_at(x.x + v.x * STEP, x.y + v.y * STEP, x.z + v.z * STEP));
+        ipbd_step(world, STEP);
+        ipbd_collider_take_impulse(world, ball, &impulse, NULL);
+        ipbd_collider_pose(world, ball, &pose);
+        x = pose.position, v = isphpbdx_madd(v, impulse, 1.0f / 0.1f), momentum += (double)impulse.y;
+        view = ipbd_body_view(world, body);
+        for (k = 0; k < view.vertex_count; ++k) inside += isphpbdx_length(isphpbdx_sub(ipbdx_v3(view.positions + 4 * k), x)) < 0.15f - 2e-3f;
+    }
+    ASSERTm("the ball came back", v.y > 0.0f);
+    ASSERTm("above the net", x.y > 0.0f);
+    ASSERT_EQ(0, inside);
+    ASSERT(momentum > 5.0 && momentum < 11.0); /* it had 5 N s */
+    ipbd_destroy(world);
+    PASS();
+}
+
+/* ---- draping, folding, stacking ---- */
+
+TEST draped(ipbd_shape shape, ipbd_pose pose) {
+    ipbd_body_desc d = cloth_desc(17, 0.8f);
+    ipbd_world *world = make_world(true);
+    ipbd_body body;
+    int i;
+    d.pose = ipbd_pose_at(0.01f, 0.6f, 0.02f), d.self_collision = true;
+    body = ipbd_body_create(world, &d, NULL);
+    add_shape(world, shape, pose);
+    for (i = 0; i < 360; ++i) {
+        ASSERT_EQ(0u, ipbd_step(world, STEP).flags);
+        if (i % 30 == 29) ASSERT_EQ(0, self_crossings(world, body));
+    }
+    ASSERTm("rests quietly", rms_speed(world, body) <= 0.01);
+    ipbd_destroy(world);
+    PASS();
+}
+TEST cloth_drapes_over_a_sphere_and_a_box(void) {
+    CHECK_CALL(draped(ipbd_shape_sphere(0.2f), ipbd_pose_at(0, 0.2f, 0)));
+    CHECK_CALL(draped(ipbd_shape_box(0.2f, 0.15f, 0.2f), ipbd_pose_at(0, 0.15f, 0)));
+    PASS();
+}
+TEST a_cloth_folds_onto_itself(void) {
+    ipbd_body_desc d = cloth_desc(17, 0.7f);
+    ipbd_world *world = make_world(true);
+    ipbd_body body;
+    int i;
+    d.self_collision = true, d.pose = ipbd_pose_at(0, 0.4f, 0);
+    d.pose.rotation.x = 0.7071068f, d.pose.rotation.y = 0.02f, d.pose.rotation.w = 0.7071068f; /* on edge */
+    body = ipbd_body_create(world, &d, NULL);
+    for (i = 0; i < 360; ++i) {
+        ipbd_step(world, STEP);
+        if (i % 20 == 19) ASSERT_EQ(0, self_crossings(world, body));
+    }
+    ASSERTm("rests quietly", rms_speed(world, body) <= 0.01);
+    ipbd_destroy(world);
+    PASS();
+}
+TEST two_cloths_fall_on_each_other(void) {
+    ipbd_body_desc d = cloth_desc(15, 0.7f);
+    ipbd_world *world = make_world(true);
+    ipbd_body a, b;
+    int i;
+    d.self_collision = d.soft_collision = true;
+    d.pose = ipbd_pose_at(0, 0.3f, 0);
+    a = ipbd_body_create(world, &d, NULL);
+    d.pose = ipbd_pose_at(0.05f, 0.5f, 0.03f);
+    b = ipbd_body_create(world, &d, NULL);
+    add_shape(world, ipbd_shape_box(0.15f, 0.1f, 0.15f), ipbd_pose_at(0, 0.1f, 0));
+    for (i = 0; i < 360; ++i) {
+        ipbd_step(world, STEP);
+        if (i % 20 == 19) ASSERT_EQ(0, mutual_crossings(world, a, b) + self_crossings(world, a) + self_crossings(world, b));
+    }
+    ASSERTm("the lower rests quietly", rms_speed(world, a) <= 0.01);
+    ASSERTm("the upper rests quietly", rms_speed(world, b) <= 0.01);
+    ipbd_destroy(world);
+    PASS();
+}
+/* A soft ball shot at a framed cloth at 50 m/s: nothing may cross in any frame. */
+TEST a_soft_ball_at_50_m_s_does_not_pass(void) {
+    static float ball_xyz[3 * 64];
+    static uint32_t ball_tets[24 * 27];
+    ipbd_body_desc d = cloth_desc(17, 1.0f), e = ipbd_body_desc_preset(IPBD_RUBBER);
+    ipbd_world *world = make_world(false);
+    ipbd_body cloth, ball;
+    uint32_t pins[4 * 17];
+    isphpbd_vec3 p;
+    int i, count = 0;
+    for (i = 0; i < 17; ++i) pins[count++] = (uint32_t)i, pins[count++] = (uint32_t)(17 * 16 + i), pins[count++] = (uint32_t)(17 * i), pins[count++] = (uint32_t)(17 * i + 16);
+    d.pinned = pins, d.pinned_count = count, d.soft_collision = true, d.stretch = d.shear = ipbd_compliance(1e-3f);
+    cloth = ipbd_body_create(world, &d, NULL);
+    e.mesh.tetrahedron_count = ipbd_block(3, 3, 3, isphpbd_v3(0.2f, 0.2f, 0.2f), ball_xyz, ball_tets);
+    e.mesh.positions = ball_xyz, e.mesh.vertex_count = 64, e.mesh.tetrahedra = ball_tets, e.density = 30.0f, e.soft_collision = true;
+    e.pose = ipbd_pose_at(0.01f, 1.0f, 0.02f), e.velocity = isphpbd_v3(0, -50.0f, 0);
+    ball = ipbd_body_create(world, &e, NULL);
+    ipbd_set_gravity(world, isphpbd_v3(0, 0, 0));
+    for (i = 0; i < 30; ++i) {
+        ipbd_step(world, STEP);
+        ASSERT_EQ(0, mutual_crossings(world, cloth, ball));
+    }
+    ipbd_body_vertex(world, ball, 21, NULL, &p);
+    ASSERTm("it bounced", p.y > -5.0f);
+    ipbd_destroy(world);
+    PASS();
+}
+
+GREATEST_MAIN_DEFS();
+int main(int argc, char **argv) {
+    GREATEST_MAIN_BEGIN();
+    RUN_TEST(cloth_lies_on_every_shape);
+    RUN_TEST(nothing_tunnels_at_speed);
+    RUN_TEST(a_moving_collider_carries_and_friction_holds);
+    RUN_TEST(layers_and_masks_filter);
+    RUN_TEST(a_host_ball_at_50_m_s_is_caught);
+    RUN_TEST(cloth_drapes_over_a_sphere_and_a_box);
+    RUN_TEST(a_cloth_folds_onto_itself);
+    RUN_TEST(two_cloths_fall_on_each_other);
+    RUN_TEST(a_soft_ball_at_50_m_s_does_not_pass);
+    GREATEST_MAIN_END();
+}
