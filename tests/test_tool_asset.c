@@ -345,6 +345,8 @@ TEST reading_a_skin_checks_its_arguments(void) {
 }
 
 SUITE(loader) {
+    SET_SETUP(setup, NULL);
+    SET_TEARDOWN(teardown, NULL);
     RUN_TEST1(opens_in_place, false);
     RUN_TEST1(opens_in_place, true);
     RUN_TEST(unaligned_bytes_need_scratch);
@@ -355,7 +357,9 @@ SUITE(loader) {
 }
 
 SUITE(bodies) {
-    int i;
+    static int i; /* static: the real greatest uses setjmp */
+    SET_SETUP(setup, NULL);
+    SET_TEARDOWN(teardown, NULL);
     for (i = 0; i < SHAPE_COUNT; ++i) RUN_TEST1(library_finds_nothing_to_mend, &shape_all[i]);
     for (i = 0; i < SHAPE_COUNT; ++i) RUN_TEST1(builtin_asset_lives, &shape_all[i]);
     for (i = 0; i < SHAPE_COUNT; ++i) RUN_TEST1(tetgen_asset_lives, &shape_all[i]);
@@ -366,11 +370,7 @@ SUITE(bodies) {
 GREATEST_MAIN_DEFS();
 int main(int argc, char **argv) {
     GREATEST_MAIN_BEGIN();
-    SET_SETUP(setup, NULL);
-    SET_TEARDOWN(teardown, NULL);
     RUN_SUITE(loader);
-    SET_SETUP(setup, NULL);
-    SET_TEARDOWN(teardown, NULL);
     RUN_SUITE(bodies);
     GREATEST_MAIN_END();
 }

@@ -386,7 +386,9 @@ TEST box_tree_is_tight(void) {
 }
 
 SUITE(builtin) {
-    int i;
+    static int i; /* static: the real greatest uses setjmp */
+    SET_SETUP(setup, NULL);
+    SET_TEARDOWN(teardown, NULL);
     RUN_TEST(box_tree_is_tight);
     for (i = 0; i < SHAPE_COUNT; ++i) RUN_TEST1(builtin_makes, &shape_all[i]);
     RUN_TEST(sharp_corners_are_kept);
@@ -399,7 +401,9 @@ SUITE(builtin) {
 }
 
 SUITE(tetgen) {
-    int i;
+    static int i; /* static: the real greatest uses setjmp */
+    SET_SETUP(setup, NULL);
+    SET_TEARDOWN(teardown, NULL);
     for (i = 0; i < SHAPE_COUNT; ++i) RUN_TEST1(tetgen_keeps_the_surface, &shape_all[i]);
     for (i = 0; i < SHAPE_COUNT; ++i) RUN_TEST1(tetgen_makes_a_coarse_body, &shape_all[i]);
 }
@@ -407,11 +411,7 @@ SUITE(tetgen) {
 GREATEST_MAIN_DEFS();
 int main(int argc, char **argv) {
     GREATEST_MAIN_BEGIN();
-    SET_SETUP(setup, NULL);
-    SET_TEARDOWN(teardown, NULL);
     RUN_SUITE(builtin);
-    SET_SETUP(setup, NULL);
-    SET_TEARDOWN(teardown, NULL);
     RUN_SUITE(tetgen);
     GREATEST_MAIN_END();
 }

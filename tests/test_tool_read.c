@@ -289,6 +289,8 @@ TEST far_away_or_flat_is_refused(void) {
 }
 
 SUITE(readers) {
+    SET_SETUP(setup, NULL);
+    SET_TEARDOWN(teardown, NULL);
     RUN_TEST(all_formats_give_the_same_surface);
     RUN_TEST(obj_polygons_concave_and_continued);
     RUN_TEST(windows_line_ends_and_byte_order_mark);
@@ -296,6 +298,8 @@ SUITE(readers) {
 }
 
 SUITE(repair) {
+    SET_SETUP(setup, NULL);
+    SET_TEARDOWN(teardown, NULL);
     RUN_TEST(mends_what_can_be_mended);
     RUN_TEST(turns_an_inside_out_body);
     RUN_TEST(a_face_without_area_is_flipped_away);
@@ -311,11 +315,7 @@ SUITE(repair) {
 GREATEST_MAIN_DEFS();
 int main(int argc, char **argv) {
     GREATEST_MAIN_BEGIN();
-    SET_SETUP(setup, NULL);
-    SET_TEARDOWN(teardown, NULL);
     RUN_SUITE(readers);
-    SET_SETUP(setup, NULL);
-    SET_TEARDOWN(teardown, NULL);
     RUN_SUITE(repair);
     GREATEST_MAIN_END();
 }
