@@ -542,7 +542,8 @@ typedef struct ipbd_collider_desc {
     ipbd_pose pose;       /* of the centre of mass where mass > 0; default identity */
     float friction;       /* default 0.3 */
     float mass;           /* kg; 0: cannot be pushed; default 0. A collider with mass yields to cloth inside a step as
-                             far as its impulse says; the library never moves it for you */
+                             far as its impulse says; the library never moves it for you. It should not be lighter
+                             than the cloth that touches it */
     isphpbd_vec3 inertia; /* kg m^2 about the axes of the pose; 0: does not turn; default 0 */
     uint32_t layer, mask; /* default 1, ~0 */
     uint32_t cookie;
@@ -1057,7 +1058,6 @@ typedef struct ipbdx_collider {
     int vertex_begin, vertex_count, triangle_begin, triangle_count, columns, rows;
     float cell, friction, inverse_mass, bound; /* bound: radius about the pose, or huge */
     float inner;                /* m: a path shorter than this cannot cross the shape unseen */
-    float touching_mass;        /* kg of the vertices that touched it in the last substep */
     isphpbd_vec3 inverse_inertia;
     uint32_t layer, mask, moving;
     ipbd_pose from, to;         /* over the step */
@@ -3406,7 +3406,6 @@ static void ipbdx_resolve_hit(ipbd_world *world, const ipbdx_body *body, int v, 
         if (!(hit.depth > 0.0f)) return;
         ipbdx_put3(start, isphpbdx_madd(ipbdx_v3(start), n, isphpbdx_min(reach - hit.before, hit.depth)));
     }
-    if (c->inverse_mass > 0.0f) hit.depth /= 1.0f + c->inverse_mass * c->touching_mass;
     now = isphpbdx_madd(old, n, hit.depth);
     surface = isphpbdx_sub(ipbdx_pose_point(c->end, b), ipbdx_pose_point(c->start, b));
     slip = isphpbdx_sub(isphpbdx_sub(now, ipbdx_v3(start)), surface);
@@ -3527,13 +3526,11 @@ static void ipbdx_collect_touches(ipbd_world *world) {
                 const ipbdx_touch *touch = world->touches + 2 * (size_t)v + k;
                 ipbdx_collider *c = world->colliders + touch->collider - 1;
                 ipbdx_push_collider(c, ipbdx_v3(world->positions + 4 * (size_t)v), isphpbdx_scale(touch->push, -1.0f / world->h));
-                c->touching_mass += world->masses[v];
             }
     }
 }
 static void ipbdx_end_colliders(ipbd_world *world) {
     int i;
-    for (i = 0; i < world->counts.colliders; ++i) world->colliders[i].touching_mass = 0.0f;
     ipbdx_collect_touches(world);
     ipbdx_collect_attachments(world);
     for (i = 0; i < world->counts.colliders; ++i) {
