@@ -340,21 +340,25 @@ static bool scene_add_where(scene *s, isph_material material, vec3 lo, vec3 hi, 
     return why == ISPHPBD_OK ? true : scene_fail(s, "particles", why);
 }
 
-/* A round jet: one layer of particles every spacing of way; to be called before every step. */
+/* A round jet: one layer of particles every spacing of way, each as fast as if it had left at its own moment between
+   the steps; to be called before every step. */
 static void scene_emit(scene *s, isph_material material, vec3 origin, vec3 direction, float radius, float speed) {
     enum { MOST = 1024 };
+    const vec3 gravity = {0.0f, -9.81f, 0.0f};
     vec3 points[MOST], velocities[MOST], u, v;
     int x, z, n = 0, reach = (int)(radius / s->spacing);
     u = v3_unit(v3_cross(direction, fabsf(direction.y) > 0.9f ? v3(1, 0, 0) : v3(0, 1, 0)));
     v = v3_cross(direction, u);
     for (s->emitted += speed * s->dt; s->emitted >= s->spacing; s->emitted -= s->spacing) {
-        vec3 centre = v3_madd(origin, direction, s->emitted - s->spacing);
+        float way = s->emitted - s->spacing, age = way / speed;
+        vec3 centre = v3_madd(v3_madd(origin, direction, way), gravity, 0.5f * age * age);
+        vec3 velocity = v3_madd(v3_scale(direction, speed), gravity, age);
         for (z = -reach; z <= reach; ++z) {
             for (x = -reach; x <= reach; ++x) {
                 float a = (float)x * s->spacing, b = (float)z * s->spacing;
                 if (a * a + b * b > radius * radius || n == MOST) continue;
                 points[n] = v3_madd(v3_madd(centre, u, a), v, b);
-                velocities[n++] = v3_scale(direction, speed);
+                velocities[n++] = velocity;
             }
         }
     }
