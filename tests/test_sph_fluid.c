@@ -336,6 +336,8 @@ TEST bad_settings(void) {
     ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, isph_fluid_set_gravity(NULL, fixture_zero));
     ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, isph_fluid_set_gravity(fluid, isphpbd_v3(0, NAN, 0)));
     ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, isph_fluid_set_gravity(fluid, isphpbd_v3(INFINITY, 0, 0)));
+    ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, isph_fluid_set_gravity(fluid, isphpbd_v3(0, -1e30f, 0)));
+    ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, isph_fluid_set_gravity(fluid, isphpbd_v3(0, 3e38f, 3e38f)));
     ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, isph_fluid_set_budget(NULL, 10, 2, 0.1f));
     ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, isph_fluid_set_budget(fluid, 0, 2, 0.1f));
     ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, isph_fluid_set_budget(fluid, 10, 0, 0.1f));
@@ -353,7 +355,7 @@ TEST bad_settings(void) {
 
 /* Extreme but legal input: nothing stops being a number. */
 TEST extreme_settings(void) {
-    static const float gravity[4] = {-1e4f, 1e12f, 1e30f, -3e38f};
+    static const float gravity[4] = {-1e4f, 9e5f, -9e5f, 0.0f};
     const isph_fluid_desc desc = small_desc();
     for (int i = 0; i < 4; i++) {
         isph_fluid *fluid = small_tank(&desc);
