@@ -39,7 +39,7 @@ QUICK START
         if (!body.id) return printf("%s\n", isphpbd_result_text(why)), 1;
         for (frame = 0; frame < 120; ++frame) ipbd_step(world, 1.0f / 60.0f);
         ipbd_body_vertex(world, body, 220, &middle, NULL);
-        printf("the middle of the cloth hangs at %.2f %.2f %.2f m\n", (double)middle.x, (double)middle.y, (double)middle.z);
+        printf("the middle of the cloth hangs %.2f m below its corners\n", -(double)middle.y);
         ipbd_destroy(world);
         return 0;
     }
@@ -51,7 +51,8 @@ CONTENTS (search for the tag in brackets)
     [pbd-skins] embedded render meshes         [pbd-hooks] doors for a coupler
     [pbd-assets] bodies made offline by isphpbd-tet
     Implementation:
-    [math] [simd] [world] [handles] [mesh-check] [derive] [order] [commit] [kernels] [substep] [vertex] [balloon] [colliders]
+    [math] [simd] [world] [handles] [mesh-check] [derive] [order] [commit] [kernels] [substep] [vertex] [balloon]
+    [colliders]
     [collide] [proximity] [contacts] [momentum] [sleep] [bodies] [skins] [snapshot] [helpers]
     [assets] [asset-skin]
 
@@ -216,12 +217,18 @@ ISPHPBD_INLINE isphpbd_vec3 isphpbd_v3(float x, float y, float z) {
 extern "C" {
 #endif
 
-/* ---- [pbd-types] --------------------------------------------------------------------------------------------------- */
+/* ---- [pbd-types] ------------------------------------------------------------------------------------------------- */
 
 typedef struct ipbd_world ipbd_world;
-typedef struct ipbd_body { uint32_t id; } ipbd_body;         /* by value; 0 is no body */
-typedef struct ipbd_collider { uint32_t id; } ipbd_collider; /* by value; 0 is no collider */
-typedef struct ipbd_skin { uint32_t id; } ipbd_skin;         /* by value; 0 is no skin */
+typedef struct ipbd_body {
+    uint32_t id;
+} ipbd_body; /* by value; 0 is no body */
+typedef struct ipbd_collider {
+    uint32_t id;
+} ipbd_collider; /* by value; 0 is no collider */
+typedef struct ipbd_skin {
+    uint32_t id;
+} ipbd_skin; /* by value; 0 is no skin */
 
 typedef struct ipbd_pose {
     isphpbd_vec3 position; /* m */
@@ -280,57 +287,67 @@ typedef enum ipbd_solid_model {
 
 /* Which materials presets exist; see ipbd_body_desc_preset. Shells first, then solids. */
 typedef enum ipbd_preset {
-    IPBD_SILK = 0, IPBD_COTTON, IPBD_DENIM, IPBD_CANVAS, IPBD_LEATHER, IPBD_RUBBER_SHEET, IPBD_BALLOON,
-    IPBD_JELLY, IPBD_FOAM, IPBD_FLESH, IPBD_RUBBER, IPBD_ROPE,
+    IPBD_SILK = 0,
+    IPBD_COTTON,
+    IPBD_DENIM,
+    IPBD_CANVAS,
+    IPBD_LEATHER,
+    IPBD_RUBBER_SHEET,
+    IPBD_BALLOON,
+    IPBD_JELLY,
+    IPBD_FOAM,
+    IPBD_FLESH,
+    IPBD_RUBBER,
+    IPBD_ROPE,
     IPBD_PRESET_COUNT
 } ipbd_preset;
 
 typedef struct ipbd_body_desc {
     ipbd_mesh mesh;
-    ipbd_pose pose;              /* the mesh is placed by this; default identity */
-    float weld_distance;         /* m: vertices nearer than this become one; 0 switches welding off;
+    ipbd_pose pose;               /* the mesh is placed by this; default identity */
+    float weld_distance;          /* m: vertices nearer than this become one; 0 switches welding off;
                                     default -1: 1e-5 of the mesh's diagonal */
-    float density;               /* kg/m^2 of triangles, kg/m^3 of tetrahedra; > 0; default 0.2 */
-    float line_density;          /* kg/m of lines; > 0; default 0.1 */
-    const float *masses;         /* kg per input vertex, > 0, instead of the densities; default NULL */
-    ipbd_elasticity stretch;     /* edges; compliance in m/N (1 / (E thickness)); of lines: 1/N (1 / (E area));
+    float density;                /* kg/m^2 of triangles, kg/m^3 of tetrahedra; > 0; default 0.2 */
+    float line_density;           /* kg/m of lines; > 0; default 0.1 */
+    const float *masses;          /* kg per input vertex, > 0, instead of the densities; default NULL */
+    ipbd_elasticity stretch;      /* edges; compliance in m/N (1 / (E thickness)); of lines: 1/N (1 / (E area));
                                     default compliance 0 (does not stretch) */
-    ipbd_elasticity shear;       /* diagonals of quads; m/N; default compliance 1e-4 */
-    ipbd_elasticity bend;        /* 1/(N m) (1 / flexural rigidity); default compliance 1e4 */
-    ipbd_bend_model bend_model;  /* default IPBD_BEND_ISOMETRIC */
-    ipbd_solid_model solid_model;/* default IPBD_SOLID_ELASTIC */
-    ipbd_elasticity volume;      /* IPBD_SOLID_VOLUME: volume compliance per volume, 1/Pa (1 / bulk modulus); default 0 */
-    float young_modulus;         /* Pa, > 0; default 1e5 */
-    float poisson_ratio;         /* in [0, 0.49]; default 0.3 */
-    ipbd_elasticity balloon;     /* closed triangle meshes: m^3/Pa; default IPBD_ABSENT */
-    float balloon_pressure;      /* volume wanted / volume at rest, > 0; default 1 */
-    float overpressure;          /* Pa, a constant push along the normals of a closed mesh; default 0 */
-    float warm_start;            /* in [0, 1], elastic tetrahedra: share of the last substep's stress to start from. 1 makes
+    ipbd_elasticity shear;        /* diagonals of quads; m/N; default compliance 1e-4 */
+    ipbd_elasticity bend;         /* 1/(N m) (1 / flexural rigidity); default compliance 1e4 */
+    ipbd_bend_model bend_model;   /* default IPBD_BEND_ISOMETRIC */
+    ipbd_solid_model solid_model; /* default IPBD_SOLID_ELASTIC */
+    ipbd_elasticity volume;  /* IPBD_SOLID_VOLUME: volume compliance per volume, 1/Pa (1 / bulk modulus); default 0 */
+    float young_modulus;     /* Pa, > 0; default 1e5 */
+    float poisson_ratio;     /* in [0, 0.49]; default 0.3 */
+    ipbd_elasticity balloon; /* closed triangle meshes: m^3/Pa; default IPBD_ABSENT */
+    float balloon_pressure;  /* volume wanted / volume at rest, > 0; default 1 */
+    float overpressure;      /* Pa, a constant push along the normals of a closed mesh; default 0 */
+    float warm_start;        /* in [0, 1], elastic tetrahedra: share of the last substep's stress to start from. 1 makes
                                     the stiffness at rest independent of step, iterations and mass, and costs about
                                     1.6x; 0 is classic XPBD. Default 1 */
-    const uint32_t *links;       /* pairs of input vertices: extra distance constraints, or NULL */
-    int link_count;              /* default 0 */
-    ipbd_elasticity link;        /* of the links; m/N each; default compliance 0 */
-    const uint32_t *pinned;      /* input vertices that do not move, or NULL */
-    int pinned_count;            /* default 0 */
-    float tether_slack;          /* > 0: every vertex stays within (this * rest distance) of its nearest pin along
+    const uint32_t *links;   /* pairs of input vertices: extra distance constraints, or NULL */
+    int link_count;          /* default 0 */
+    ipbd_elasticity link;    /* of the links; m/N each; default compliance 0 */
+    const uint32_t *pinned;  /* input vertices that do not move, or NULL */
+    int pinned_count;        /* default 0 */
+    float tether_slack;      /* > 0: every vertex stays within (this * rest distance) of its nearest pin along
                                     the mesh, 1.02 is typical; 0: no tethers; default 0 */
-    float damping;               /* 1/s: internal motion that is not rigid decays by this rate; default 0.2 */
-    float drag;                  /* 1/s: all motion decays by this rate; default 0 */
-    float wind_drag;             /* aerodynamic coefficient along the normal, 1 is a plate; default 0 */
-    float wind_lift;             /* aerodynamic coefficient of lift; default 0 */
-    float gravity_scale;         /* default 1 */
-    float plastic_yield;         /* strain of an edge from which it flows; 0: elastic; default 0 */
-    float plastic_creep;         /* 1/s: how fast it flows; default 0 */
-    float plastic_max;           /* largest lasting strain; default 1 */
-    float thickness;             /* m, > 0: contact distance; default 0.01 */
-    float friction;              /* Coulomb, >= 0; with a collider the larger counts; default 0.3 */
-    bool self_collision;         /* default false */
-    bool soft_collision;         /* collide with other bodies that have it set too; default false */
-    bool can_sleep;              /* default true */
-    uint32_t layer, mask;        /* two things collide if (a.layer & b.mask) && (b.layer & a.mask); default 1, ~0 */
-    isphpbd_vec3 velocity;       /* m/s at the start; default 0 */
-    uint32_t cookie;             /* set by the default functions: do not touch */
+    float damping;           /* 1/s: internal motion that is not rigid decays by this rate; default 0.2 */
+    float drag;              /* 1/s: all motion decays by this rate; default 0 */
+    float wind_drag;         /* aerodynamic coefficient along the normal, 1 is a plate; default 0 */
+    float wind_lift;         /* aerodynamic coefficient of lift; default 0 */
+    float gravity_scale;     /* default 1 */
+    float plastic_yield;     /* strain of an edge from which it flows; 0: elastic; default 0 */
+    float plastic_creep;     /* 1/s: how fast it flows; default 0 */
+    float plastic_max;       /* largest lasting strain; default 1 */
+    float thickness;         /* m, > 0: contact distance; default 0.01 */
+    float friction;          /* Coulomb, >= 0; with a collider the larger counts; default 0.3 */
+    bool self_collision;     /* default false */
+    bool soft_collision;     /* collide with other bodies that have it set too; default false */
+    bool can_sleep;          /* default true */
+    uint32_t layer, mask;    /* two things collide if (a.layer & b.mask) && (b.layer & a.mask); default 1, ~0 */
+    isphpbd_vec3 velocity;   /* m/s at the start; default 0 */
+    uint32_t cookie;         /* set by the default functions: do not touch */
 } ipbd_body_desc;
 
 ISPHPBD_API ipbd_body_desc ipbd_body_desc_default(void);
@@ -342,7 +359,7 @@ ISPHPBD_API ipbd_elasticity ipbd_stiffness(float value);
 ISPHPBD_API ipbd_elasticity ipbd_absent(void);
 ISPHPBD_API ipbd_pose ipbd_pose_at(float x, float y, float z); /* no rotation */
 
-/* ---- [pbd-world] --------------------------------------------------------------------------------------------------- */
+/* ---- [pbd-world] ------------------------------------------------------------------------------------------------- */
 
 /* Largest numbers, fixed at creation. ipbd_capacity_add measures what a body needs; numbers of constraints are slots in
    groups of four and include the padding of the groups. */
@@ -367,13 +384,13 @@ typedef struct ipbd_capacity {
 } ipbd_capacity;
 
 typedef struct ipbd_world_desc {
-    isphpbd_vec3 gravity;        /* m/s^2; default 0 -9.81 0 */
-    isphpbd_vec3 wind;           /* m/s; default 0 */
-    float air_density;           /* kg/m^3; default 1.2 */
-    int substeps;                /* per step, 1 to 1000; default 12 */
-    int iterations;              /* per substep, 1 to 1000; default 1 */
-    float sleep_speed;           /* m/s: a body slower than this everywhere falls asleep; 0: never; default 0.005 */
-    float sleep_seconds;         /* s it has to be that slow; default 0.5 */
+    isphpbd_vec3 gravity; /* m/s^2; default 0 -9.81 0 */
+    isphpbd_vec3 wind;    /* m/s; default 0 */
+    float air_density;    /* kg/m^3; default 1.2 */
+    int substeps;         /* per step, 1 to 1000; default 12 */
+    int iterations;       /* per substep, 1 to 1000; default 1 */
+    float sleep_speed;    /* m/s: a body slower than this everywhere falls asleep; 0: never; default 0.005 */
+    float sleep_seconds;  /* s it has to be that slow; default 0.5 */
     ipbd_capacity capacity;
     isphpbd_allocator allocator; /* default malloc and free */
     isphpbd_parallel parallel;   /* default OpenMP where compiled in, else one thread */
@@ -415,16 +432,16 @@ ISPHPBD_API isphpbd_result ipbd_set_budget(ipbd_world *world, int substeps, int 
 ISPHPBD_API isphpbd_result ipbd_shift_origin(ipbd_world *world, isphpbd_vec3 offset);
 
 typedef struct ipbd_stats {
-    size_t bytes;                  /* of the world's one block */
+    size_t bytes; /* of the world's one block */
     int bodies, sleeping_bodies, vertices, triangles, slabs;
-    int edges, bends, tetrahedra;  /* without padding */
-    int collider_contacts;         /* vertices that touched a collider in the last substep */
-    int soft_contacts;             /* pairs in the last substep */
-    int impacts;                   /* pairs stopped by the final clamp in the last step */
-    int quarantined;               /* vertices put back in the last step */
-    double kinetic_energy;         /* J */
-    isphpbd_vec3 momentum;         /* kg m/s */
-    isphpbd_vec3 angular_momentum; /* kg m^2/s about the origin */
+    int edges, bends, tetrahedra;                     /* without padding */
+    int collider_contacts;                            /* vertices that touched a collider in the last substep */
+    int soft_contacts;                                /* pairs in the last substep */
+    int impacts;                                      /* pairs stopped by the final clamp in the last step */
+    int quarantined;                                  /* vertices put back in the last step */
+    double kinetic_energy;                            /* J */
+    isphpbd_vec3 momentum;                            /* kg m/s */
+    isphpbd_vec3 angular_momentum;                    /* kg m^2/s about the origin */
     uint64_t ticks_step, ticks_solve, ticks_contacts; /* of the last step; 0 without a clock */
 } ipbd_stats;
 /* Sums over all vertices with mass; O(vertices). */
@@ -438,9 +455,10 @@ ISPHPBD_API size_t ipbd_save(const ipbd_world *world, void *bytes, size_t capaci
    contact". A rejected snapshot changes nothing. */
 ISPHPBD_API isphpbd_result ipbd_load(ipbd_world *world, const void *bytes, size_t size);
 
-/* ---- [pbd-bodies] -------------------------------------------------------------------------------------------------- */
+/* ---- [pbd-bodies] ------------------------------------------------------------------------------------------------ */
 
-/* Checks and repairs the mesh, derives, orders and colours the constraints. A null handle on failure, with the reason in
+/* Checks and repairs the mesh, derives, orders and colours the constraints. A null handle on failure, with the reason
+   in
    *why (may be NULL). O(n log n); borrows temporary memory. */
 ISPHPBD_API ipbd_body ipbd_body_create(ipbd_world *world, const ipbd_body_desc *desc, isphpbd_result *why);
 /* What ipbd_body_create would find, without a world. *report is filled also when the mesh is refused. */
@@ -452,14 +470,14 @@ ISPHPBD_API isphpbd_result ipbd_body_destroy(ipbd_world *world, ipbd_body body);
 /* A view of a body's arrays: valid until the next call that takes a non-const world. Vertices are in the library's own
    order; vertex_map turns an input vertex into that order. */
 typedef struct ipbd_view {
-    const float *positions;      /* x y z and the effective inverse mass (1/kg) of every vertex */
-    const float *starts;         /* x y z at the start of the last substep, and a pad */
-    const float *velocities;     /* x y z in m/s, and a pad */
-    size_t stride_bytes;         /* of the three: 16 */
+    const float *positions;  /* x y z and the effective inverse mass (1/kg) of every vertex */
+    const float *starts;     /* x y z at the start of the last substep, and a pad */
+    const float *velocities; /* x y z in m/s, and a pad */
+    size_t stride_bytes;     /* of the three: 16 */
     int vertex_count;
-    const uint32_t *triangles;   /* 3 per surface triangle, of this body's vertices, outward for closed surfaces */
+    const uint32_t *triangles; /* 3 per surface triangle, of this body's vertices, outward for closed surfaces */
     int triangle_count;
-    const uint32_t *vertex_map;  /* for every input vertex its vertex here, or IPBD_NO_VERTEX */
+    const uint32_t *vertex_map; /* for every input vertex its vertex here, or IPBD_NO_VERTEX */
     int input_vertex_count;
 } ipbd_view;
 /* A zero view for a bad handle. */
@@ -467,7 +485,8 @@ ISPHPBD_API ipbd_view ipbd_body_view(const ipbd_world *world, ipbd_body body);
 /* Position and velocity (either may be NULL) of an input vertex. */
 ISPHPBD_API isphpbd_result ipbd_body_vertex(const ipbd_world *world, ipbd_body body, int input_vertex,
                                             isphpbd_vec3 *position, isphpbd_vec3 *velocity);
-/* Copies the positions of all input vertices in input order; left-out vertices keep what is there. normals may be NULL. */
+/* Copies the positions of all input vertices in input order; left-out vertices keep what is there. normals may be NULL.
+   */
 ISPHPBD_API isphpbd_result ipbd_body_read(const ipbd_world *world, ipbd_body body, float *positions, float *normals,
                                           size_t stride_bytes);
 
@@ -481,7 +500,8 @@ ISPHPBD_API isphpbd_result ipbd_unpin(ipbd_world *world, ipbd_body body, int inp
 ISPHPBD_API isphpbd_result ipbd_attach(ipbd_world *world, ipbd_body body, int input_vertex, ipbd_collider collider);
 /* The force in N that pins or attaches this vertex, as of the last substep, from the constraints' multipliers plus its
    weight. O(constraints of the body). */
-ISPHPBD_API isphpbd_result ipbd_pin_force(const ipbd_world *world, ipbd_body body, int input_vertex, isphpbd_vec3 *force);
+ISPHPBD_API isphpbd_result ipbd_pin_force(const ipbd_world *world, ipbd_body body, int input_vertex,
+                                          isphpbd_vec3 *force);
 
 /* Changes of one body; each wakes it. Numbers must be finite and in the range of the desc. */
 ISPHPBD_API isphpbd_result ipbd_body_add_velocity(ipbd_world *world, ipbd_body body, isphpbd_vec3 velocity);
@@ -502,7 +522,7 @@ ISPHPBD_API double ipbd_body_volume(const ipbd_world *world, ipbd_body body);
 ISPHPBD_API double ipbd_body_mass(const ipbd_world *world, ipbd_body body); /* kg */
 ISPHPBD_API isphpbd_result ipbd_body_report(const ipbd_world *world, ipbd_body body, ipbd_mesh_report *report);
 
-/* ---- [pbd-colliders] ----------------------------------------------------------------------------------------------- */
+/* ---- [pbd-colliders] --------------------------------------------------------------------------------------------- */
 
 typedef enum ipbd_shape_type {
     IPBD_PLANE = 1,   /* the half space below y = 0 of the pose is solid */
@@ -515,7 +535,8 @@ typedef enum ipbd_shape_type {
     IPBD_SDF          /* sdf: your function */
 } ipbd_shape_type;
 
-/* Signed distance in m at a point in the collider's frame, negative inside; must not overestimate. *normal gets the unit
+/* Signed distance in m at a point in the collider's frame, negative inside; must not overestimate. *normal gets the
+   unit
    gradient. Called from tasks: must be pure. Non-finite answers count as "far away". */
 typedef float (*ipbd_sdf_fn)(isphpbd_vec3 point, isphpbd_vec3 *normal, void *user);
 
@@ -525,7 +546,7 @@ typedef struct ipbd_shape {
     ipbd_mesh mesh;
     const float *heights; /* IPBD_HEIGHTFIELD: columns * rows values in m, x fastest, centred about the pose */
     int columns, rows;
-    float cell;           /* m between neighbouring heights */
+    float cell; /* m between neighbouring heights */
     ipbd_sdf_fn sdf;
     void *sdf_user;
 } ipbd_shape;
@@ -534,7 +555,8 @@ ISPHPBD_API ipbd_shape ipbd_shape_plane(void);
 ISPHPBD_API ipbd_shape ipbd_shape_sphere(float radius);
 ISPHPBD_API ipbd_shape ipbd_shape_capsule(float radius, float half_length);
 ISPHPBD_API ipbd_shape ipbd_shape_box(float half_x, float half_y, float half_z);
-ISPHPBD_API ipbd_shape ipbd_shape_convex(const float *positions, int vertex_count, const uint32_t *triangles, int count);
+ISPHPBD_API ipbd_shape ipbd_shape_convex(const float *positions, int vertex_count, const uint32_t *triangles,
+                                         int count);
 ISPHPBD_API ipbd_shape ipbd_shape_mesh(const float *positions, int vertex_count, const uint32_t *triangles, int count);
 ISPHPBD_API ipbd_shape ipbd_shape_heightfield(const float *heights, int columns, int rows, float cell);
 ISPHPBD_API ipbd_shape ipbd_shape_sdf(ipbd_sdf_fn sdf, void *user);
@@ -559,11 +581,12 @@ ISPHPBD_API isphpbd_result ipbd_collider_move(ipbd_world *world, ipbd_collider c
 /* At once, without sweeping along. */
 ISPHPBD_API isphpbd_result ipbd_collider_teleport(ipbd_world *world, ipbd_collider collider, ipbd_pose pose);
 ISPHPBD_API isphpbd_result ipbd_collider_pose(const ipbd_world *world, ipbd_collider collider, ipbd_pose *pose);
-/* Impulses of all contacts and attachments since the last call: N s, and N m s about the pose's position, world axes. */
+/* Impulses of all contacts and attachments since the last call: N s, and N m s about the pose's position, world axes.
+   */
 ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_collider collider, isphpbd_vec3 *linear,
                                                       isphpbd_vec3 *angular);
 
-/* ---- [pbd-skins] --------------------------------------------------------------------------------------------------- */
+/* ---- [pbd-skins] ------------------------------------------------------------------------------------------------- */
 
 /* Embeds the points of a render mesh, given where they are relative to the body's input mesh (after desc.pose): in
    tetrahedra by barycentric coordinates, on shells by the nearest triangle and the distance along its normal. Costs
@@ -571,11 +594,12 @@ ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_co
 ISPHPBD_API ipbd_skin ipbd_skin_create(ipbd_world *world, ipbd_body body, const float *positions, size_t stride_bytes,
                                        int count, isphpbd_result *why);
 ISPHPBD_API isphpbd_result ipbd_skin_destroy(ipbd_world *world, ipbd_skin skin);
-/* Writes the moved points and, if normals is not NULL, the area-weighted unit normals of the given triangles over them. */
+/* Writes the moved points and, if normals is not NULL, the area-weighted unit normals of the given triangles over them.
+   */
 ISPHPBD_API isphpbd_result ipbd_skin_read(const ipbd_world *world, ipbd_skin skin, float *positions, float *normals,
                                           size_t stride_bytes, const uint32_t *triangles, int triangle_count);
 
-/* ---- [pbd-hooks] --------------------------------------------------------------------------------------------------- */
+/* ---- [pbd-hooks] ------------------------------------------------------------------------------------------------- */
 
 /* All vertices of the world at once, writable, for a coupler. Body b's vertices are [vertex_begin, vertex_end). */
 typedef struct ipbd_arrays {
@@ -584,11 +608,12 @@ typedef struct ipbd_arrays {
     float *velocities;           /* x y z pad */
     const float *inverse_masses; /* the real ones, 0 where pinned */
     int vertex_count;
-    const uint32_t *triangles;   /* surface triangles of all bodies, of the vertices above */
+    const uint32_t *triangles; /* surface triangles of all bodies, of the vertices above */
     int triangle_count;
 } ipbd_arrays;
 typedef struct ipbd_hooks { /* any may be NULL */
-    /* Before positions are predicted: change velocities, lower positions[].w to lend mass to wet vertices (gravity keeps
+    /* Before positions are predicted: change velocities, lower positions[].w to lend mass to wet vertices (gravity
+       keeps
        acting on the real mass). The w are the real ones again at the start of every substep. */
     void (*begin)(ipbd_world *world, const ipbd_arrays *arrays, float h, void *user);
     /* After every iteration of the constraints, before contacts with colliders: external contacts go here. */
@@ -693,12 +718,13 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 /* The checksum of a block, over all words but its own place; size is a multiple of 4 and at least the header. */
 ISPHPBD_API uint64_t ipbd_asset_checksum(const void *bytes, size_t size);
 
-/* ---- helpers ------------------------------------------------------------------------------------------------------- */
+/* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
 /* A flat cloth of columns x rows vertices in the x-z plane, centred, row by row: fills 3 * columns * rows floats and
    6 * (columns - 1) * (rows - 1) indices, answers the number of triangles (0 for fewer than 2 columns or rows). */
 ISPHPBD_API int ipbd_grid(int columns, int rows, float width, float depth, float *positions, uint32_t *triangles);
-/* A box of nx * ny * nz cells of six tetrahedra, centred: fills 3 * (nx+1) * (ny+1) * (nz+1) floats and 24 * nx * ny * nz
+/* A box of nx * ny * nz cells of six tetrahedra, centred: fills 3 * (nx+1) * (ny+1) * (nz+1) floats and 24 * nx * ny *
+   nz
    indices, answers the number of tetrahedra. Vertex (i, j, k) is i + (nx+1) * (j + (ny+1) * k). */
 ISPHPBD_API int ipbd_block(int nx, int ny, int nz, isphpbd_vec3 size, float *positions, uint32_t *tetrahedra);
 
@@ -707,7 +733,7 @@ ISPHPBD_API int ipbd_block(int nx, int ny, int nz, isphpbd_vec3 size, float *pos
 #endif
 #endif /* ISPHPBD_PBD_H_INCLUDED */
 
-/* ==== implementation ================================================================================================ */
+/* ==== implementation ============================================================================================== */
 #if defined(ISPHPBD_IMPLEMENTATION) || defined(IPBD_IMPLEMENTATION)
 #ifndef ISPHPBD_PBD_IMPLEMENTED
 #define ISPHPBD_PBD_IMPLEMENTED
@@ -914,27 +940,32 @@ ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sqrt(isphpbdx_f4 a) {
 extern "C" {
 #endif
 
-#define IPBDX_WORLD_COOKIE 0x49504257u
-#define IPBDX_BODY_COOKIE 0x49504242u
-#define IPBDX_COLLIDER_COOKIE 0x49504243u
-#define IPBDX_NONE 0xffffffffu
-#define IPBDX_TINY 1e-20f          /* denominators below this mean "no direction": nothing moves */
-#define IPBDX_SLAB_VERTICES 384    /* a slab's vertices (6 KB of positions) stay in the first-level cache */
-#define IPBDX_PAIR_BLOCK 256       /* soft pairs looked at by one task */
-#define IPBDX_PI 3.14159265358979f
-#define IPBDX_PUSH_SPEED 1.0f      /* m/s: how fast parts that start too near are moved apart, without adding velocity */
-#define IPBDX_REST_SPEED 1.0f      /* m/s: soft parts in contact that move less against each other come to rest */
-#define IPBDX_SWEEPS 0.5f          /* sweeps over elastic elements per unit of shortfall, see [substep]; 0.3 still works */
-#define IPBDX_MOST_SWEEPS 10       /* per iteration */
-#define IPBDX_PUSH_SHARE 0.1f      /* and at most this share of what is missing per substep: more makes layers tremble */
+#define IPBDX_WORLD_COOKIE     0x49504257u
+#define IPBDX_BODY_COOKIE      0x49504242u
+#define IPBDX_COLLIDER_COOKIE  0x49504243u
+#define IPBDX_NONE             0xffffffffu
+#define IPBDX_TINY             1e-20f /* denominators below this mean "no direction": nothing moves */
+#define IPBDX_SLAB_VERTICES    384    /* a slab's vertices (6 KB of positions) stay in the first-level cache */
+#define IPBDX_PAIR_BLOCK       256    /* soft pairs looked at by one task */
+#define IPBDX_PI               3.14159265358979f
+#define IPBDX_PUSH_SPEED       1.0f /* m/s: how fast parts that start too near are moved apart, without adding velocity
+*/
+#define IPBDX_REST_SPEED       1.0f /* m/s: soft parts in contact that move less against each other come to rest */
+#define IPBDX_SWEEPS           0.5f /* sweeps over elastic elements per unit of shortfall, see [substep]; 0.3 still
+works */
+#define IPBDX_MOST_SWEEPS      10   /* per iteration */
+#define IPBDX_PUSH_SHARE       0.1f /* and at most this share of what is missing per substep: more makes layers tremble
+*/
 #define IPBDX_STIFFNESS_PERIOD (1.0f / 60.0f) /* s: a PBD stiffness k takes the share k of an error away in this time */
 
-/* ---- [math] small numbers that C's library does not give bit-equal everywhere --------------------------------------- */
+/* ---- [math] small numbers that C's library does not give bit-equal everywhere ------------------------------------ */
 
 static isphpbd_vec3 ipbdx_v3(const float *p) { return isphpbd_v3(p[0], p[1], p[2]); }
 static void ipbdx_put3(float *p, isphpbd_vec3 v) { p[0] = v.x, p[1] = v.y, p[2] = v.z; }
 static isphpbd_vec3 ipbdx_zero3(void) { return isphpbd_v3(0.0f, 0.0f, 0.0f); }
-static isphpbd_vec3 ipbdx_lerp3(isphpbd_vec3 a, isphpbd_vec3 b, float t) { return isphpbdx_madd(a, isphpbdx_sub(b, a), t); }
+static isphpbd_vec3 ipbdx_lerp3(isphpbd_vec3 a, isphpbd_vec3 b, float t) {
+    return isphpbdx_madd(a, isphpbdx_sub(b, a), t);
+}
 static isphpbd_vec3 ipbdx_min3(isphpbd_vec3 a, isphpbd_vec3 b) {
     return isphpbd_v3(isphpbdx_min(a.x, b.x), isphpbdx_min(a.y, b.y), isphpbdx_min(a.z, b.z));
 }
@@ -1002,7 +1033,7 @@ static bool ipbdx_pose_ready(ipbd_pose *pose) {
     return true;
 }
 
-/* ---- [simd] what the kernels need beyond the common four floats ----------------------------------------------------- */
+/* ---- [simd] what the kernels need beyond the common four floats -------------------------------------------------- */
 
 #ifdef ISPHPBDX_SSE2
 static isphpbdx_f4 ipbdx_f4_select_gt(isphpbdx_f4 a, isphpbdx_f4 b, isphpbdx_f4 yes, isphpbdx_f4 no) {
@@ -1021,10 +1052,15 @@ static isphpbdx_f4 ipbdx_f4_select_gt(isphpbdx_f4 a, isphpbdx_f4 b, isphpbdx_f4 
 #define IPBDX_ADD(a, b) isphpbdx_f4_add(a, b)
 #define IPBDX_SUB(a, b) isphpbdx_f4_sub(a, b)
 #define IPBDX_MUL(a, b) isphpbdx_f4_mul(a, b)
-#define IPBDX_ALL(s) isphpbdx_f4_all(s)
+#define IPBDX_ALL(s)    isphpbdx_f4_all(s)
 
-typedef struct ipbdx_v4 { isphpbdx_f4 x, y, z; } ipbdx_v4;             /* four 3-vectors */
-typedef struct ipbdx_p4 { ipbdx_v4 p; isphpbdx_f4 w; } ipbdx_p4;       /* four positions with inverse masses */
+typedef struct ipbdx_v4 {
+    isphpbdx_f4 x, y, z;
+} ipbdx_v4; /* four 3-vectors */
+typedef struct ipbdx_p4 {
+    ipbdx_v4 p;
+    isphpbdx_f4 w;
+} ipbdx_p4; /* four positions with inverse masses */
 
 ISPHPBD_INLINE ipbdx_v4 ipbdx_v4_sub(ipbdx_v4 a, ipbdx_v4 b) {
     ipbdx_v4 r;
@@ -1089,28 +1125,53 @@ ISPHPBD_INLINE void ipbdx_scatter(float *positions, const uint32_t *v, ipbdx_p4 
 }
 #endif
 
-/* ---- [world] records, memory ---------------------------------------------------------------------------------------- */
+/* ---- [world] records, memory ------------------------------------------------------------------------------------- */
 
 /* What a constraint is. The first four share one kernel and one array. */
 typedef enum ipbdx_kind {
-    IPBDX_STRETCH = 0, IPBDX_SHEAR, IPBDX_BEND, IPBDX_LINK, IPBDX_DIHEDRAL, IPBDX_ISOMETRIC, IPBDX_VOLUME, IPBDX_ELASTIC,
+    IPBDX_STRETCH = 0,
+    IPBDX_SHEAR,
+    IPBDX_BEND,
+    IPBDX_LINK,
+    IPBDX_DIHEDRAL,
+    IPBDX_ISOMETRIC,
+    IPBDX_VOLUME,
+    IPBDX_ELASTIC,
     IPBDX_KINDS
 } ipbdx_kind;
-typedef enum ipbdx_store { IPBDX_EDGES = 0, IPBDX_DIHEDRALS, IPBDX_ISOMETRICS, IPBDX_VOLUMES, IPBDX_ELASTICS, IPBDX_STORES } ipbdx_store;
+typedef enum ipbdx_store {
+    IPBDX_EDGES = 0,
+    IPBDX_DIHEDRALS,
+    IPBDX_ISOMETRICS,
+    IPBDX_VOLUMES,
+    IPBDX_ELASTICS,
+    IPBDX_STORES
+} ipbdx_store;
 
-/* Groups of four constraints that share no vertex. A colour that does not fill its last group repeats its last constraint:
+/* Groups of four constraints that share no vertex. A colour that does not fill its last group repeats its last
+   constraint:
    equal lanes compute and store equal bits, so no lane needs a mask. Vertices count from the body's first. */
-typedef struct ipbdx_edges { uint32_t v[2][4]; float rest[4], alpha[4], lambda[4]; } ipbdx_edges;
-typedef struct ipbdx_quads { uint32_t v[4][4]; float rest[4], alpha[4], lambda[4]; } ipbdx_quads; /* dihedral, volume */
-typedef struct ipbdx_isometrics { uint32_t v[4][4]; float k[4][4], rest[4], alpha[4], lambda[4]; } ipbdx_isometrics;
+typedef struct ipbdx_edges {
+    uint32_t v[2][4];
+    float rest[4], alpha[4], lambda[4];
+} ipbdx_edges;
+typedef struct ipbdx_quads {
+    uint32_t v[4][4];
+    float rest[4], alpha[4], lambda[4];
+} ipbdx_quads; /* dihedral, volume */
+typedef struct ipbdx_isometrics {
+    uint32_t v[4][4];
+    float k[4][4], rest[4], alpha[4], lambda[4];
+} ipbdx_isometrics;
 typedef struct ipbdx_elastics { /* strains and stresses: xx yy zz xy xz yz */
     uint32_t v[4][4];
-    float inverse[9][4];          /* of the rest edge matrix, row by row */
-    float shear[4], bulk[4];      /* N m: 2 mu V and lambda V */
+    float inverse[9][4];             /* of the rest edge matrix, row by row */
+    float shear[4], bulk[4];         /* N m: 2 mu V and lambda V */
     float stress[6][4], pressure[4]; /* multipliers: N m times h^2 */
 } ipbdx_elastics;
 
-/* A piece of a body whose constraints touch no vertex of another piece of the same phase. Groups and vertices count from
+/* A piece of a body whose constraints touch no vertex of another piece of the same phase. Groups and vertices count
+   from
    the body's first. */
 typedef struct ipbdx_slab {
     int body, vertex_begin, vertex_end;
@@ -1125,8 +1186,9 @@ typedef struct ipbdx_body {
     int slab_begin, slab_interior, slab_count; /* interiors first, then the seams between them */
     int constraint_count[IPBDX_KINDS];         /* without padding */
     ipbd_elasticity elasticity[IPBDX_KINDS], balloon;
-    float balloon_pressure, balloon_lambda, overpressure, rest_volume, warm_start, lambda_h; /* lambda_h: h of the multipliers */
-    float stiffest;                            /* 1/s^2: largest stiffness times response of an elastic element */
+    float balloon_pressure, balloon_lambda, overpressure, rest_volume, warm_start,
+        lambda_h;   /* lambda_h: h of the multipliers */
+    float stiffest; /* 1/s^2: largest stiffness times response of an elastic element */
     float tether_slack, damping, drag, wind_drag, wind_lift, gravity_scale, plastic_yield, plastic_creep, plastic_max;
     float thickness, friction, quiet_seconds;
     uint32_t self_collision, soft_collision, can_sleep, closed, asleep, tethers_stale, stiffest_stale, attachments;
@@ -1142,19 +1204,29 @@ typedef struct ipbdx_collider {
     isphpbd_vec3 size;
     int vertex_begin, vertex_count, triangle_begin, triangle_count, columns, rows;
     float cell, friction, inverse_mass, bound; /* bound: radius about the pose, or huge */
-    float inner;                /* m: a path shorter than this cannot cross the shape unseen */
+    float inner;                               /* m: a path shorter than this cannot cross the shape unseen */
     isphpbd_vec3 inverse_inertia;
     uint32_t layer, mask, moving;
-    ipbd_pose from, to;         /* over the step */
-    ipbd_pose start, end;       /* over the substep */
-    isphpbd_vec3 yield_velocity, yield_spin, yield_offset; isphpbd_quat yield_turn; /* what the impulses of this step did to a body with mass */
+    ipbd_pose from, to;   /* over the step */
+    ipbd_pose start, end; /* over the substep */
+    isphpbd_vec3 yield_velocity, yield_spin, yield_offset;
+    isphpbd_quat yield_turn;      /* what the impulses of this step did to a body with mass */
     isphpbd_vec3 linear, angular; /* impulses not yet taken */
 } ipbdx_collider;
 
-typedef struct ipbdx_collider_call { ipbd_sdf_fn sdf; void *user; } ipbdx_collider_call; /* pointers: not saved */
+typedef struct ipbdx_collider_call {
+    ipbd_sdf_fn sdf;
+    void *user;
+} ipbdx_collider_call; /* pointers: not saved */
 
-typedef struct ipbdx_skin { uint32_t generation, used; int body, begin, count; } ipbdx_skin;
-typedef struct ipbdx_bind { uint32_t v[4]; float weight[4]; } ipbdx_bind; /* v[3] none: weight[3] is m along the normal */
+typedef struct ipbdx_skin {
+    uint32_t generation, used;
+    int body, begin, count;
+} ipbdx_skin;
+typedef struct ipbdx_bind {
+    uint32_t v[4];
+    float weight[4];
+} ipbdx_bind; /* v[3] none: weight[3] is m along the normal */
 
 typedef struct ipbdx_pin { /* of every vertex; idle where the vertex is free */
     isphpbd_vec3 from, to; /* attached: to is the point in the collider's frame */
@@ -1165,33 +1237,44 @@ typedef struct ipbdx_pin { /* of every vertex; idle where the vertex is free */
 } ipbdx_pin;
 
 /* What a collider did to a vertex in this substep. */
-typedef struct ipbdx_touch { uint32_t collider; isphpbd_vec3 push; } ipbdx_touch; /* slot + 1; m * kg, on the vertex */
+typedef struct ipbdx_touch {
+    uint32_t collider;
+    isphpbd_vec3 push;
+} ipbdx_touch; /* slot + 1; m * kg, on the vertex */
 
 /* Contact of four soft vertices: a point against a triangle (weights 1 -a -b -c) or an edge against an edge. */
 typedef struct ipbdx_contact {
-    uint32_t v[4];      /* of the world */
-    float weight[4];    /* sum is zero */
+    uint32_t v[4];   /* of the world */
+    float weight[4]; /* sum is zero */
     isphpbd_vec3 normal;
     float distance, friction;
-    float push;         /* m/s: how fast they are moved apart because they were too near before */
+    float push; /* m/s: how fast they are moved apart because they were too near before */
     uint32_t active;
 } ipbdx_contact;
-typedef struct ipbdx_pair { uint32_t a, b; float gap; } ipbdx_pair; /* point and triangle, or two edges; m when listed */
+typedef struct ipbdx_pair {
+    uint32_t a, b;
+    float gap;
+} ipbdx_pair; /* point and triangle, or two edges; m when listed */
 
-typedef struct ipbdx_drift { isphpbd_vec3 mean; float rest; } ipbdx_drift; /* of a body: all of it, and what deviates at most */
+typedef struct ipbdx_drift {
+    isphpbd_vec3 mean;
+    float rest;
+} ipbdx_drift; /* of a body: all of it, and what deviates at most */
 
 typedef struct ipbdx_counts {
     int vertices, inputs, triangles, surface_edges, slabs, groups[IPBDX_STORES];
     int collider_vertices, collider_triangles, binds, bodies, colliders, skins; /* the last three: slots ever used */
 } ipbdx_counts;
 
-typedef struct ipbdx_partial { /* what one slab contributes to sums over its body */
+typedef struct ipbdx_partial {                                /* what one slab contributes to sums over its body */
     double mass, moment[3], momentum[3], spin[3], inertia[6]; /* inertia: xx yy zz xy xz yz */
     float fastest;
     int contacts, quarantined;
 } ipbdx_partial;
 
-typedef struct ipbdx_motion { double mass, centre[3], velocity[3], spin[3]; } ipbdx_motion; /* of a body as if rigid */
+typedef struct ipbdx_motion {
+    double mass, centre[3], velocity[3], spin[3];
+} ipbdx_motion; /* of a body as if rigid */
 
 typedef enum ipbdx_phase { IPBDX_IDLE = 0, IPBDX_BEGUN, IPBDX_PREDICTED } ipbdx_phase;
 
@@ -1202,18 +1285,19 @@ struct ipbd_world {
     ipbdx_counts counts;
     ipbdx_phase phase;
     bool in_callback;
-    float dt, h;                          /* s: step and substep under way */
+    float dt, h; /* s: step and substep under way */
     int substeps, substep, iteration, sweep;
     uint32_t flags;
     ipbdx_body *bodies;
     ipbdx_collider *colliders;
     ipbdx_collider_call *calls;
     ipbdx_skin *skins;
-    float *positions, *starts, *velocities, *normals; /* four floats each; normals hold a third of the triangles' area */
+    float *positions, *starts, *velocities,
+        *normals; /* four floats each; normals hold a third of the triangles' area */
     isphpbd_vec3 *rests;
     float *masses, *inverse_masses;
     ipbdx_pin *pins;
-    ipbdx_touch *touches;                 /* two per vertex */
+    ipbdx_touch *touches; /* two per vertex */
     uint32_t *vertex_body, *vertex_input, *edge_body, *vertex_map, *triangles, *world_triangles, *surface_edges;
     ipbdx_edges *edges;
     ipbdx_quads *dihedrals, *volumes;
@@ -1221,25 +1305,28 @@ struct ipbd_world {
     ipbdx_elastics *elastics;
     ipbdx_slab *slabs;
     ipbdx_partial *partials;
-    ipbdx_motion *motions;                /* per body */
+    ipbdx_motion *motions;                  /* per body */
     int *interiors, *seams, *active_bodies; /* of bodies that are awake */
     int interior_count, seam_count, active_count;
     isphpbd_vec3 *collider_vertices;
     uint32_t *collider_triangles;
-    float *collider_nodes;                /* bounds of a balanced tree over the triangles of each mesh */
+    float *collider_nodes; /* bounds of a balanced tree over the triangles of each mesh */
     ipbdx_bind *binds;
     /* soft contacts: rebuilt, never saved */
-    float *triangle_nodes, *edge_nodes;   /* bounds of balanced trees over each body's triangles and surface edges */
+    float *triangle_nodes, *edge_nodes; /* bounds of balanced trees over each body's triangles and surface edges */
     ipbdx_pair *pairs;
     int point_pair_count, pair_count;
     ipbdx_contact *contacts;
     int contact_count, pair_limit;
-    isphpbd_vec3 *reference, *origins;    /* positions when the pairs were listed; when the substep began */
+    isphpbd_vec3 *reference, *origins;             /* positions when the pairs were listed; when the substep began */
     float pair_margin, pair_drift, pair_thickness; /* m: drift is how much nearer anything can have come since */
-    ipbdx_drift *drifts;                  /* per body */
-    bool pairs_stale, soft;               /* soft: some body takes part */
-    int *block_contacts;                  /* per block of pairs */
-    struct { int collider_contacts, impacts, quarantined; uint64_t step, solve, contacts, began; } last;
+    ipbdx_drift *drifts;                           /* per body */
+    bool pairs_stale, soft;                        /* soft: some body takes part */
+    int *block_contacts;                           /* per block of pairs */
+    struct {
+        int collider_contacts, impacts, quarantined;
+        uint64_t step, solve, contacts, began;
+    } last;
 };
 
 static void ipbdx_say(const ipbd_world *world, isphpbd_result code, const char *text) {
@@ -1266,7 +1353,9 @@ static unsigned char *ipbdx_store_base(const ipbd_world *world, int store) {
         default: return (unsigned char *)world->elastics;
     }
 }
-static int ipbdx_store_of(int kind) { return kind <= IPBDX_LINK ? IPBDX_EDGES : kind - IPBDX_DIHEDRAL + IPBDX_DIHEDRALS; }
+static int ipbdx_store_of(int kind) {
+    return kind <= IPBDX_LINK ? IPBDX_EDGES : kind - IPBDX_DIHEDRAL + IPBDX_DIHEDRALS;
+}
 /* Capacity of a store in groups. */
 static int ipbdx_store_room(const ipbd_capacity *c, int store) {
     switch (store) {
@@ -1308,7 +1397,8 @@ static void ipbdx_lay_out_bodies(ipbd_world *w, isphpbdx_layout *l) {
     w->surface_edges = (uint32_t *)isphpbdx_take(l, triangles * 3, 8);
     w->edges = (ipbdx_edges *)isphpbdx_take(l, (size_t)ipbdx_store_room(c, IPBDX_EDGES), sizeof *w->edges);
     w->dihedrals = (ipbdx_quads *)isphpbdx_take(l, (size_t)ipbdx_store_room(c, IPBDX_DIHEDRALS), sizeof *w->dihedrals);
-    w->isometrics = (ipbdx_isometrics *)isphpbdx_take(l, (size_t)ipbdx_store_room(c, IPBDX_ISOMETRICS), sizeof *w->isometrics);
+    w->isometrics =
+        (ipbdx_isometrics *)isphpbdx_take(l, (size_t)ipbdx_store_room(c, IPBDX_ISOMETRICS), sizeof *w->isometrics);
     w->volumes = (ipbdx_quads *)isphpbdx_take(l, (size_t)ipbdx_store_room(c, IPBDX_VOLUMES), sizeof *w->volumes);
     w->elastics = (ipbdx_elastics *)isphpbdx_take(l, (size_t)ipbdx_store_room(c, IPBDX_ELASTICS), sizeof *w->elastics);
     w->slabs = (ipbdx_slab *)isphpbdx_take(l, (size_t)c->slabs, sizeof *w->slabs);
@@ -1383,11 +1473,13 @@ static bool ipbdx_capacity_valid(const ipbd_capacity *c) {
 static isphpbd_result ipbdx_world_desc_check(ipbd_world_desc *d) {
     if (d->cookie != IPBDX_WORLD_COOKIE)
         return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "make the world desc with ipbd_world_desc_default()");
-    if (!isphpbdx_finite3(d->gravity) || !isphpbdx_finite3(d->wind) || !isphpbdx_finite(d->air_density) || d->air_density < 0.0f)
+    if (!isphpbdx_finite3(d->gravity) || !isphpbdx_finite3(d->wind) || !isphpbdx_finite(d->air_density) ||
+        d->air_density < 0.0f)
         return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "gravity, wind or air_density is not finite or negative");
     if (d->substeps < 1 || d->substeps > 1000 || d->iterations < 1 || d->iterations > 1000)
         return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "substeps and iterations must be in 1..1000");
-    if (!isphpbdx_finite(d->sleep_speed) || d->sleep_speed < 0.0f || !isphpbdx_finite(d->sleep_seconds) || d->sleep_seconds < 0.0f)
+    if (!isphpbdx_finite(d->sleep_speed) || d->sleep_speed < 0.0f || !isphpbdx_finite(d->sleep_seconds) ||
+        d->sleep_seconds < 0.0f)
         return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "sleep_speed and sleep_seconds must be finite and >= 0");
     if (!ipbdx_capacity_valid(&d->capacity))
         return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "a capacity is negative or too large");
@@ -1436,7 +1528,7 @@ ISPHPBD_API void ipbd_destroy(ipbd_world *world) {
     allocator.free(world, world->bytes, allocator.user);
 }
 
-/* ---- [handles] slot in the low 16 bits (plus one), generation above -------------------------------------------------- */
+/* ---- [handles] slot in the low 16 bits (plus one), generation above ---------------------------------------------- */
 
 static uint32_t ipbdx_handle(uint32_t generation, int slot) { return (generation << 16) | (uint32_t)(slot + 1); }
 static int ipbdx_slot(uint32_t id) { return (int)(id & 0xffffu) - 1; }
@@ -1449,7 +1541,8 @@ static ipbdx_body *ipbdx_body_of(const ipbd_world *world, ipbd_body body) {
 static ipbdx_collider *ipbdx_collider_of(const ipbd_world *world, ipbd_collider collider) {
     int slot = ipbdx_slot(collider.id);
     if (!world || slot < 0 || slot >= world->counts.colliders) return NULL;
-    if (!world->colliders[slot].used || ipbdx_handle(world->colliders[slot].generation, slot) != collider.id) return NULL;
+    if (!world->colliders[slot].used || ipbdx_handle(world->colliders[slot].generation, slot) != collider.id)
+        return NULL;
     return &world->colliders[slot];
 }
 static ipbdx_skin *ipbdx_skin_of(const ipbd_world *world, ipbd_skin skin) {
@@ -1500,12 +1593,19 @@ ISPHPBD_API isphpbd_result ipbd_set_hooks(ipbd_world *world, const ipbd_hooks *h
     return ISPHPBD_OK;
 }
 
-/* ---- [mesh-check] from a user's mesh to clean elements -----------------------------------------------------------------
+/* ---- [mesh-check] from a user's mesh to clean elements --------------------------------------------------------------
    A body is built in stages inside one temporary block: check, weld, orient (here), derive constraints [derive], order
    and colour them [order]; only [commit] touches the world. A list that was ordered before can enter at [commit]. */
 
-typedef struct ipbdx_record { uint64_t key; uint32_t extra, index; } ipbdx_record; /* sorted by key, then extra */
-typedef struct ipbdx_item { uint32_t v[4]; int kind; float rest, alpha; } ipbdx_item; /* one constraint */
+typedef struct ipbdx_record {
+    uint64_t key;
+    uint32_t extra, index;
+} ipbdx_record; /* sorted by key, then extra */
+typedef struct ipbdx_item {
+    uint32_t v[4];
+    int kind;
+    float rest, alpha;
+} ipbdx_item; /* one constraint */
 
 typedef struct ipbdx_build {
     const ipbd_body_desc *desc;
@@ -1515,8 +1615,8 @@ typedef struct ipbdx_build {
     int triangle_room, record_room, item_room, item_count, slab_interior, slab_count;
     float diagonal, weld;
     bool closed;
-    isphpbd_vec3 *positions;       /* input order, placed by the pose */
-    uint32_t *map;                 /* input vertex to body vertex, or none */
+    isphpbd_vec3 *positions;             /* input order, placed by the pose */
+    uint32_t *map;                       /* input vertex to body vertex, or none */
     uint32_t *table, table_size, *chain; /* hash of cells for welding */
     uint32_t *triangles, *tetrahedra, *lines, *neighbours, *surface_edges, *queue;
     ipbdx_record *records, *records_spare;
@@ -1525,9 +1625,9 @@ typedef struct ipbdx_build {
     uint32_t *incident_begin, *incident, *order, *level, *slab_of, *sequence, *bucket_begin;
     uint64_t *used_colours;
     uint8_t *colour;
-    isphpbd_vec3 *rests;           /* body order */
+    isphpbd_vec3 *rests; /* body order */
     float *body_masses;
-    int lane_count;                /* entries of sequence: items, four per group, padding repeated */
+    int lane_count; /* entries of sequence: items, four per group, padding repeated */
     int group_count[IPBDX_STORES], constraint_count[IPBDX_KINDS];
     ipbdx_slab *slabs;
 } ipbdx_build;
@@ -1571,10 +1671,12 @@ static void ipbdx_sort_records(ipbdx_build *b, int count) {
     int width, i;
     for (width = 1; width < count; width *= 2) {
         for (i = 0; i < count; i += 2 * width) {
-            int left = i, middle = isphpbdx_mini(i + width, count), right = middle, end = isphpbdx_mini(i + 2 * width, count), k;
+            int left = i, middle = isphpbdx_mini(i + width, count), right = middle,
+                end = isphpbdx_mini(i + 2 * width, count), k;
             for (k = i; k < end; ++k) {
-                bool take_left = left < middle && (right >= end || from[left].key < from[right].key ||
-                                                   (from[left].key == from[right].key && from[left].extra <= from[right].extra));
+                bool take_left =
+                    left < middle && (right >= end || from[left].key < from[right].key ||
+                                      (from[left].key == from[right].key && from[left].extra <= from[right].extra));
                 to[k] = take_left ? from[left++] : from[right++];
             }
         }
@@ -1582,7 +1684,9 @@ static void ipbdx_sort_records(ipbdx_build *b, int count) {
     }
     b->records = from, b->records_spare = to;
 }
-static uint64_t ipbdx_edge_key(uint32_t a, uint32_t b) { return a < b ? ((uint64_t)a << 32) | b : ((uint64_t)b << 32) | a; }
+static uint64_t ipbdx_edge_key(uint32_t a, uint32_t b) {
+    return a < b ? ((uint64_t)a << 32) | b : ((uint64_t)b << 32) | a;
+}
 
 static bool ipbdx_indices_valid(const uint32_t *indices, int count, int vertex_count) {
     int i;
@@ -1617,10 +1721,13 @@ static const char *ipbdx_body_desc_fault(const ipbd_body_desc *d) {
     if (!ipbdx_not_negative(d->tether_slack) || !ipbdx_not_negative(d->damping) || !ipbdx_not_negative(d->drag) ||
         !ipbdx_not_negative(d->wind_drag) || !ipbdx_not_negative(d->wind_lift) || !isphpbdx_finite(d->gravity_scale))
         return "a damping, drag, wind, tether or gravity number is negative or not finite";
-    if (!ipbdx_not_negative(d->plastic_yield) || !ipbdx_not_negative(d->plastic_creep) || !ipbdx_not_negative(d->plastic_max))
+    if (!ipbdx_not_negative(d->plastic_yield) || !ipbdx_not_negative(d->plastic_creep) ||
+        !ipbdx_not_negative(d->plastic_max))
         return "plasticity numbers must be finite and >= 0";
-    if (!ipbdx_positive(d->thickness) || !ipbdx_not_negative(d->friction)) return "thickness must be > 0 and friction >= 0";
-    if ((unsigned)d->bend_model > IPBD_BEND_ISOMETRIC || (unsigned)d->solid_model > IPBD_SOLID_VOLUME) return "an unknown model";
+    if (!ipbdx_positive(d->thickness) || !ipbdx_not_negative(d->friction))
+        return "thickness must be > 0 and friction >= 0";
+    if ((unsigned)d->bend_model > IPBD_BEND_ISOMETRIC || (unsigned)d->solid_model > IPBD_SOLID_VOLUME)
+        return "an unknown model";
     if (!isphpbdx_finite3(d->velocity)) return "velocity is not finite";
     return NULL;
 }
@@ -1629,15 +1736,17 @@ static const char *ipbdx_mesh_fault(const ipbd_body_desc *d) {
     const int limit = 1 << 24;
     if (!m->positions || m->vertex_count <= 0) return "the mesh has no vertices";
     if (m->stride_bytes < 12) return "mesh.stride_bytes must be at least 12";
-    if (m->triangle_count < 0 || m->tetrahedron_count < 0 || m->line_count < 0 || d->link_count < 0 || d->pinned_count < 0)
+    if (m->triangle_count < 0 || m->tetrahedron_count < 0 || m->line_count < 0 || d->link_count < 0 ||
+        d->pinned_count < 0)
         return "a count is negative";
     if (m->vertex_count > limit || m->triangle_count > limit || m->tetrahedron_count > limit || m->line_count > limit ||
         d->link_count > limit || d->pinned_count > limit)
         return "a count is beyond 2^24";
-    if ((m->triangle_count && !m->triangles) || (m->tetrahedron_count && !m->tetrahedra) || (m->line_count && !m->lines) ||
-        (d->link_count && !d->links) || (d->pinned_count && !d->pinned))
+    if ((m->triangle_count && !m->triangles) || (m->tetrahedron_count && !m->tetrahedra) ||
+        (m->line_count && !m->lines) || (d->link_count && !d->links) || (d->pinned_count && !d->pinned))
         return "a count is given without its array";
-    if (m->triangle_count + m->tetrahedron_count + m->line_count == 0) return "the mesh has no elements: the body is empty";
+    if (m->triangle_count + m->tetrahedron_count + m->line_count == 0)
+        return "the mesh has no elements: the body is empty";
     if (!ipbdx_indices_valid(m->triangles, 3 * m->triangle_count, m->vertex_count) ||
         !ipbdx_indices_valid(m->tetrahedra, 4 * m->tetrahedron_count, m->vertex_count) ||
         !ipbdx_indices_valid(m->lines, 2 * m->line_count, m->vertex_count) ||
@@ -1652,7 +1761,8 @@ static isphpbd_result ipbdx_build_check(ipbdx_build *b) {
     const char *fault = ipbdx_body_desc_fault(d);
     int i;
     if (fault) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_DESC, fault);
-    if (!ipbdx_pose_ready(&pose)) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_DESC, "the pose is not finite or not a rotation");
+    if (!ipbdx_pose_ready(&pose))
+        return ipbdx_refuse(&b->logger, ISPHPBD_BAD_DESC, "the pose is not finite or not a rotation");
     fault = ipbdx_mesh_fault(d);
     if (fault) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, fault);
     for (i = 0; i < d->mesh.vertex_count; ++i)
@@ -1677,7 +1787,8 @@ static void ipbdx_build_measure(ipbdx_build *b) {
 /* Places the vertices and finds which of them are one: a hash of cells as wide as the weld distance, in which the 27
    cells around a vertex are looked through. The first of several stays. */
 static uint32_t ipbdx_cell_hash(int64_t x, int64_t y, int64_t z, uint32_t size) {
-    uint64_t h = (uint64_t)x * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)y * UINT64_C(0xC2B2AE3D27D4EB4F) ^ (uint64_t)z * UINT64_C(0x165667B19E3779F9);
+    uint64_t h = (uint64_t)x * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)y * UINT64_C(0xC2B2AE3D27D4EB4F) ^
+                 (uint64_t)z * UINT64_C(0x165667B19E3779F9);
     return (uint32_t)(h >> 32) & (size - 1u);
 }
 static int64_t ipbdx_cell(float v, float inverse) {
@@ -1692,7 +1803,8 @@ static uint32_t ipbdx_find_twin(const ipbdx_build *b, isphpbd_vec3 p, float inve
     for (dz = -1; dz <= 1; ++dz)
         for (dy = -1; dy <= 1; ++dy)
             for (dx = -1; dx <= 1; ++dx)
-                for (j = b->table[ipbdx_cell_hash(cx + dx, cy + dy, cz + dz, b->table_size)]; j != IPBDX_NONE; j = b->chain[j])
+                for (j = b->table[ipbdx_cell_hash(cx + dx, cy + dy, cz + dz, b->table_size)]; j != IPBDX_NONE;
+                     j = b->chain[j])
                     if (j < best && isphpbdx_length(isphpbdx_sub(b->positions[j], p)) <= b->weld) best = j;
     return best;
 }
@@ -1750,7 +1862,8 @@ static void ipbdx_clean_triangles(ipbdx_build *b) {
         float longest;
         for (k = 0; k < 3; ++k) t[k] = b->map[in[3 * i + k]];
         longest = ipbdx_longest_edge(b->positions, t, 3);
-        if (t[0] == t[1] || t[1] == t[2] || t[2] == t[0] || !(ipbdx_triangle_area(b->positions, t) > 1e-6f * longest * longest)) {
+        if (t[0] == t[1] || t[1] == t[2] || t[2] == t[0] ||
+            !(ipbdx_triangle_area(b->positions, t) > 1e-6f * longest * longest)) {
             ++b->report.degenerate_triangles;
             continue;
         }
@@ -1807,11 +1920,13 @@ static void ipbdx_derive_surface(ipbdx_build *b) {
         bool same_after = i + 1 < count && r[0].key == r[1].key && r[0].extra == r[1].extra;
         if (same_before || same_after) continue;
         for (k = 0; k < 3; ++k)
-            b->triangles[3 * (size_t)b->triangle_count + (size_t)k] = b->tetrahedra[4 * (size_t)(r->index / 4) + faces[r->index % 4][k]];
+            b->triangles[3 * (size_t)b->triangle_count + (size_t)k] =
+                b->tetrahedra[4 * (size_t)(r->index / 4) + faces[r->index % 4][k]];
         ++b->triangle_count;
     }
 }
-/* Sorts the triangles' edges and links neighbours across each; counts non-manifold edges. index = 3 * triangle + corner,
+/* Sorts the triangles' edges and links neighbours across each; counts non-manifold edges. index = 3 * triangle +
+   corner,
    the edge runs from that corner to the next. */
 static void ipbdx_link_neighbours(ipbdx_build *b) {
     int i, count = 3 * b->triangle_count;
@@ -1868,8 +1983,9 @@ static void ipbdx_orient(ipbdx_build *b) {
     for (i = 0; i < b->triangle_count; ++i) {
         const uint32_t *t = b->triangles + 3 * (size_t)i;
         isphpbd_vec3 o = b->positions[b->triangles[0]];
-        volume += (double)isphpbdx_dot(isphpbdx_sub(b->positions[t[0]], o), isphpbdx_cross(isphpbdx_sub(b->positions[t[1]], o),
-                                                                                          isphpbdx_sub(b->positions[t[2]], o)));
+        volume += (double)isphpbdx_dot(
+            isphpbdx_sub(b->positions[t[0]], o),
+            isphpbdx_cross(isphpbdx_sub(b->positions[t[1]], o), isphpbdx_sub(b->positions[t[2]], o)));
     }
     for (i = 0; b->closed && volume < 0.0 && i < b->triangle_count; ++i) ipbdx_flip(b, (uint32_t)i);
     ipbdx_link_neighbours(b);
@@ -1886,25 +2002,30 @@ static isphpbd_result ipbdx_clean_mesh(ipbdx_build *b) {
     if (!b->tetrahedron_count && manifold == 0) ipbdx_orient(b);
     if (b->tetrahedron_count) b->report.non_manifold_edges = 0; /* a surface for contact only: edges may touch */
     for (i = 0; i < b->desc->mesh.line_count; ++i) {
-        b->lines[2 * i] = b->map[b->desc->mesh.lines[2 * i]], b->lines[2 * i + 1] = b->map[b->desc->mesh.lines[2 * i + 1]];
+        b->lines[2 * i] = b->map[b->desc->mesh.lines[2 * i]],
+                     b->lines[2 * i + 1] = b->map[b->desc->mesh.lines[2 * i + 1]];
         if (b->lines[2 * i] == b->lines[2 * i + 1]) ++b->report.zero_edges;
     }
     b->line_count = b->desc->mesh.line_count;
-    if (b->report.non_manifold_edges) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "an edge belongs to more than two triangles");
+    if (b->report.non_manifold_edges)
+        return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "an edge belongs to more than two triangles");
     if (b->report.flat_tetrahedra) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "a tetrahedron is flat");
     if (b->triangle_count + b->tetrahedron_count + b->line_count == 0)
         return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "all elements of the mesh are degenerate: the body is empty");
     return ISPHPBD_OK;
 }
 
-/* ---- [derive] constraints from elements ---------------------------------------------------------------------------------
-   Compliances of edges follow Van Gelder 1998: a membrane of tensile stiffness E t behaves the same on every mesh if edge
+/* ---- [derive] constraints from elements -----------------------------------------------------------------------------
+   Compliances of edges follow Van Gelder 1998: a membrane of tensile stiffness E t behaves the same on every mesh if
+   edge
    e has stiffness E t (sum of its triangles' areas) / length^2. Solids alike, with volumes. */
 
 static float ipbdx_distance(const ipbdx_build *b, uint32_t i, uint32_t j) {
     return isphpbdx_length(isphpbdx_sub(b->positions[i], b->positions[j]));
 }
-static float ipbdx_alpha(ipbd_elasticity e, float factor) { return e.measure == IPBD_COMPLIANCE ? e.value * factor : 0.0f; }
+static float ipbdx_alpha(ipbd_elasticity e, float factor) {
+    return e.measure == IPBD_COMPLIANCE ? e.value * factor : 0.0f;
+}
 static ipbdx_item *ipbdx_add_item(ipbdx_build *b, int kind, uint32_t v0, uint32_t v1, uint32_t v2, uint32_t v3) {
     ipbdx_item *item = b->items + b->item_count++;
     item->v[0] = v0, item->v[1] = v1, item->v[2] = v2, item->v[3] = v3;
@@ -1924,7 +2045,8 @@ static void ipbdx_add_distance(ipbdx_build *b, int kind, uint32_t i, uint32_t j,
 }
 /* The diagonal of a quad: the longest edge of both triangles, with nearly right angles opposite. */
 static bool ipbdx_is_diagonal(const ipbdx_build *b, uint32_t i, uint32_t j, uint32_t opposite) {
-    isphpbd_vec3 p = isphpbdx_sub(b->positions[i], b->positions[opposite]), q = isphpbdx_sub(b->positions[j], b->positions[opposite]);
+    isphpbd_vec3 p = isphpbdx_sub(b->positions[i], b->positions[opposite]),
+                 q = isphpbdx_sub(b->positions[j], b->positions[opposite]);
     float product = isphpbdx_length(p) * isphpbdx_length(q);
     return isphpbdx_abs(isphpbdx_dot(p, q)) < 0.26f * product; /* 75 to 105 degrees */
 }
@@ -1945,7 +2067,11 @@ static float ipbdx_atan2(float y, float x) {
     if (!(big > IPBDX_TINY)) return 0.0f;
     t = isphpbdx_min(ax, ay) / big, s = t * t;
     r = ((((((-0.004054058f * s + 0.0218612288f) * s - 0.0559098861f) * s + 0.0964200441f) * s - 0.1390853351f) * s +
-          0.1994653599f) * s - 0.3332985605f) * s + 0.9999993329f;
+          0.1994653599f) *
+             s -
+         0.3332985605f) *
+            s +
+        0.9999993329f;
     r *= t;
     if (ay > ax) r = 0.5f * IPBDX_PI - r;
     if (x < 0.0f) r = IPBDX_PI - r;
@@ -1969,10 +2095,12 @@ static void ipbdx_add_bend(ipbdx_build *b, const uint32_t *v, float area) {
     if (d->bend.measure == IPBD_ABSENT || v[2] == v[3]) return;
     for (i = 0; i < 4; ++i) p[i] = b->positions[v[i]];
     if (d->bend_model == IPBD_BEND_DISTANCE) {
-        if (across > 1e-7f * b->diagonal) ipbdx_add_distance(b, IPBDX_BEND, v[2], v[3], ipbdx_alpha(d->bend, across * across));
+        if (across > 1e-7f * b->diagonal)
+            ipbdx_add_distance(b, IPBDX_BEND, v[2], v[3], ipbdx_alpha(d->bend, across * across));
         return;
     }
-    item = ipbdx_add_item(b, d->bend_model == IPBD_BEND_DIHEDRAL ? IPBDX_DIHEDRAL : IPBDX_ISOMETRIC, v[0], v[1], v[2], v[3]);
+    item = ipbdx_add_item(b, d->bend_model == IPBD_BEND_DIHEDRAL ? IPBDX_DIHEDRAL : IPBDX_ISOMETRIC, v[0], v[1], v[2],
+                          v[3]);
     if (d->bend_model == IPBD_BEND_DIHEDRAL) {
         item->rest = ipbdx_dihedral_angle(p);
         item->alpha = ipbdx_alpha(d->bend, area / (3.0f * length * length));
@@ -2022,7 +2150,8 @@ static void ipbdx_derive_lines(ipbdx_build *b) {
     ipbdx_sort_records(b, 2 * b->line_count);
     for (i = 0; i + 1 < 2 * b->line_count; ++i) {
         const ipbdx_record *r = b->records + i;
-        bool two = r[0].key == r[1].key && (i == 0 || r[-1].key != r[0].key) && (i + 2 >= 2 * b->line_count || r[2].key != r[0].key);
+        bool two = r[0].key == r[1].key && (i == 0 || r[-1].key != r[0].key) &&
+                   (i + 2 >= 2 * b->line_count || r[2].key != r[0].key);
         if (two && r[0].extra != r[1].extra && ipbdx_distance(b, r[0].extra, r[1].extra) > 1e-7f * b->diagonal)
             ipbdx_add_distance(b, IPBDX_BEND, r[0].extra, r[1].extra,
                                ipbdx_alpha(b->desc->bend, ipbdx_distance(b, r[0].extra, r[1].extra)));
@@ -2069,12 +2198,14 @@ static isphpbd_result ipbdx_derive_masses(ipbdx_build *b) {
     int i;
     memset(b->masses, 0, (size_t)b->input_count * 4);
     for (i = 0; i < b->triangle_count && !b->tetrahedron_count; ++i)
-        ipbdx_spread_mass(b, b->triangles + 3 * (size_t)i, 3, d->density * ipbdx_triangle_area(b->positions, b->triangles + 3 * (size_t)i));
+        ipbdx_spread_mass(b, b->triangles + 3 * (size_t)i, 3,
+                          d->density * ipbdx_triangle_area(b->positions, b->triangles + 3 * (size_t)i));
     for (i = 0; i < b->tetrahedron_count; ++i)
         ipbdx_spread_mass(b, b->tetrahedra + 4 * (size_t)i, 4,
                           d->density * ipbdx_tetrahedron_volume(b->positions, b->tetrahedra + 4 * (size_t)i));
     for (i = 0; i < b->line_count; ++i)
-        ipbdx_spread_mass(b, b->lines + 2 * (size_t)i, 2, d->line_density * ipbdx_distance(b, b->lines[2 * i], b->lines[2 * i + 1]));
+        ipbdx_spread_mass(b, b->lines + 2 * (size_t)i, 2,
+                          d->line_density * ipbdx_distance(b, b->lines[2 * i], b->lines[2 * i + 1]));
     for (i = 0; i < b->input_count && d->masses; ++i)
         if (b->map[i] == (uint32_t)i && b->masses[i] > 0.0f) b->masses[i] = d->masses[i];
     for (i = 0; i < b->input_count && d->masses; ++i)
@@ -2105,11 +2236,14 @@ static isphpbd_result ipbdx_derive(ipbdx_build *b) {
     return ISPHPBD_OK;
 }
 
-/* ---- [order] who is solved when -----------------------------------------------------------------------------------------
-   Vertices are numbered breadth-first over the constraints, so every constraint lies within two neighbouring levels. Slabs
-   of at least two levels can then be solved independently, and so can the seams between them, each of which touches only
+/* ---- [order] who is solved when -------------------------------------------------------------------------------------
+   Vertices are numbered breadth-first over the constraints, so every constraint lies within two neighbouring levels.
+   Slabs
+   of at least two levels can then be solved independently, and so can the seams between them, each of which touches
+   only
    the last level of one slab and the first of the next: two parallel phases hold every constraint, without a remainder.
-   Inside a slab constraints are coloured greedily and packed four by four. In: items. Out: order, slabs, sequence. Linear. */
+   Inside a slab constraints are coloured greedily and packed four by four. In: items. Out: order, slabs, sequence.
+   Linear. */
 
 /* Lists the constraints of every vertex. */
 static void ipbdx_list_incidents(ipbdx_build *b) {
@@ -2125,7 +2259,8 @@ static void ipbdx_list_incidents(ipbdx_build *b) {
         }
     for (i = 0; i < b->input_count; ++i) b->incident_begin[i] = b->incident_begin[i + 1];
     b->incident_begin[b->input_count] = 0;
-    for (i = 0; i < b->item_count; ++i) b->incident_begin[b->input_count] += (uint32_t)ipbdx_kinds_vertices(b->items[i].kind);
+    for (i = 0; i < b->item_count; ++i)
+        b->incident_begin[b->input_count] += (uint32_t)ipbdx_kinds_vertices(b->items[i].kind);
 }
 /* Appends the component of start to order from position `begin`, levels from base; answers the end. */
 static int ipbdx_breadth_first(ipbdx_build *b, uint32_t start, int begin, uint32_t base) {
@@ -2293,7 +2428,8 @@ static isphpbd_result ipbdx_outside_allocator(const isphpbd_allocator *given, is
     if (given) *used = *given;
     return isphpbdx_allocator_ready(used) ? ISPHPBD_OK : ISPHPBD_BAD_ARGUMENT;
 }
-ISPHPBD_API isphpbd_result ipbd_mesh_check(const ipbd_body_desc *desc, const isphpbd_allocator *allocator, ipbd_mesh_report *report) {
+ISPHPBD_API isphpbd_result ipbd_mesh_check(const ipbd_body_desc *desc, const isphpbd_allocator *allocator,
+                                           ipbd_mesh_report *report) {
     ipbdx_build build;
     isphpbd_allocator used;
     isphpbd_result result;
@@ -2307,7 +2443,8 @@ ISPHPBD_API isphpbd_result ipbd_mesh_check(const ipbd_body_desc *desc, const isp
     ipbdx_build_free(&used, block, bytes);
     return result;
 }
-ISPHPBD_API isphpbd_result ipbd_capacity_add(ipbd_capacity *capacity, const ipbd_body_desc *desc, const isphpbd_allocator *allocator) {
+ISPHPBD_API isphpbd_result ipbd_capacity_add(ipbd_capacity *capacity, const ipbd_body_desc *desc,
+                                             const isphpbd_allocator *allocator) {
     ipbdx_build build;
     isphpbd_allocator used;
     isphpbd_result result;
@@ -2328,8 +2465,9 @@ ISPHPBD_API isphpbd_result ipbd_capacity_add(ipbd_capacity *capacity, const ipbd
     return result;
 }
 
-/* ---- balanced trees over triangles or edges: [commit] builds them for bodies, [colliders] for meshes ------------------
-   The items are sorted once so that halving the run halves space; node 0 covers all, the children of node i are 2i+1 and
+/* ---- balanced trees over triangles or edges: [commit] builds them for bodies, [colliders] for meshes ----------------
+   The items are sorted once so that halving the run halves space; node 0 covers all, the children of node i are 2i+1
+   and
    2i+2 and cover the halves of its run, down to runs of at most four. Only bounds are stored: six floats a node, fewer
    nodes than items. */
 
@@ -2353,7 +2491,8 @@ static void ipbdx_swap_items(uint32_t *items, int corners, int i, int j) {
     }
 }
 /* Quickselect: items before `middle` end up no further along the axis than those after. */
-static void ipbdx_select(const isphpbd_vec3 *points, uint32_t *items, int corners, int low, int high, int middle, int axis) {
+static void ipbdx_select(const isphpbd_vec3 *points, uint32_t *items, int corners, int low, int high, int middle,
+                         int axis) {
     while (high - low > 1) {
         float pivot = ipbdx_axis(ipbdx_item_centre(points, items + corners * (low + (high - low) / 2), corners), axis);
         int i = low, j = high - 1;
@@ -2377,12 +2516,15 @@ static void ipbdx_tree_sort(const isphpbd_vec3 *points, uint32_t *items, int cor
         least = ipbdx_min3(least, c), most = ipbdx_max3(most, c);
     }
     size = isphpbdx_sub(most, least);
-    ipbdx_select(points, items, corners, low, high, middle, size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2);
+    ipbdx_select(points, items, corners, low, high, middle,
+                 size.x >= size.y && size.x >= size.z ? 0
+                 : size.y >= size.z                   ? 1
+                                                      : 2);
     ipbdx_tree_sort(points, items, corners, low, middle, depth - 1);
     ipbdx_tree_sort(points, items, corners, middle, high, depth - 1);
 }
 
-/* ---- [commit] a finished build enters the world ------------------------------------------------------------------------ */
+/* ---- [commit] a finished build enters the world ------------------------------------------------------------------ */
 
 static void ipbdx_commit_lane(const ipbdx_build *b, void *group, int lane, const ipbdx_item *item) {
     int k, vertices = ipbdx_kinds_vertices(item->kind);
@@ -2407,16 +2549,20 @@ static void ipbdx_commit_lane(const ipbdx_build *b, void *group, int lane, const
 /* Lame's constants from Young's modulus and Poisson's ratio. */
 static void ipbdx_commit_elastic(const ipbdx_build *b, ipbdx_elastics *g, int lane, const ipbdx_item *item) {
     float young = b->desc->young_modulus, poisson = b->desc->poisson_ratio;
-    float mu = young / (2.0f * (1.0f + poisson)), lambda = young * poisson / ((1.0f + poisson) * (1.0f - 2.0f * poisson));
-    isphpbd_vec3 o = b->rests[item->v[0]], e1 = isphpbdx_sub(b->rests[item->v[1]], o), e2 = isphpbdx_sub(b->rests[item->v[2]], o);
+    float mu = young / (2.0f * (1.0f + poisson)),
+          lambda = young * poisson / ((1.0f + poisson) * (1.0f - 2.0f * poisson));
+    isphpbd_vec3 o = b->rests[item->v[0]], e1 = isphpbdx_sub(b->rests[item->v[1]], o),
+                 e2 = isphpbdx_sub(b->rests[item->v[2]], o);
     isphpbd_vec3 e3 = isphpbdx_sub(b->rests[item->v[3]], o), rows[3];
     float inverse = 1.0f / (6.0f * item->rest); /* of the determinant */
     int k;
-    rows[0] = isphpbdx_scale(isphpbdx_cross(e2, e3), inverse), rows[1] = isphpbdx_scale(isphpbdx_cross(e3, e1), inverse);
+    rows[0] = isphpbdx_scale(isphpbdx_cross(e2, e3), inverse),
+    rows[1] = isphpbdx_scale(isphpbdx_cross(e3, e1), inverse);
     rows[2] = isphpbdx_scale(isphpbdx_cross(e1, e2), inverse);
     for (k = 0; k < 4; ++k) g->v[k][lane] = item->v[k];
     for (k = 0; k < 3; ++k)
-        g->inverse[3 * k][lane] = rows[k].x, g->inverse[3 * k + 1][lane] = rows[k].y, g->inverse[3 * k + 2][lane] = rows[k].z;
+        g->inverse[3 * k][lane] = rows[k].x, g->inverse[3 * k + 1][lane] = rows[k].y,
+                       g->inverse[3 * k + 2][lane] = rows[k].z;
     g->shear[lane] = 2.0f * mu * item->rest, g->bulk[lane] = lambda * item->rest;
     for (k = 0; k < 6; ++k) g->stress[k][lane] = 0.0f;
     g->pressure[lane] = 0.0f;
@@ -2471,7 +2617,8 @@ static void ipbdx_body_material(ipbdx_body *body, const ipbd_body_desc *d) {
     body->elasticity[IPBDX_BEND] = body->elasticity[IPBDX_DIHEDRAL] = body->elasticity[IPBDX_ISOMETRIC] = d->bend;
     body->elasticity[IPBDX_LINK] = d->link, body->elasticity[IPBDX_VOLUME] = d->volume;
     body->balloon = d->balloon, body->balloon_pressure = d->balloon_pressure, body->overpressure = d->overpressure;
-    body->warm_start = d->warm_start, body->tether_slack = d->tether_slack, body->damping = d->damping, body->drag = d->drag;
+    body->warm_start = d->warm_start, body->tether_slack = d->tether_slack, body->damping = d->damping,
+    body->drag = d->drag;
     body->wind_drag = d->wind_drag, body->wind_lift = d->wind_lift, body->gravity_scale = d->gravity_scale;
     body->plastic_yield = d->plastic_yield, body->plastic_creep = d->plastic_creep, body->plastic_max = d->plastic_max;
     body->thickness = d->thickness, body->friction = d->friction;
@@ -2484,7 +2631,8 @@ static void ipbdx_body_ranges(ipbd_world *world, ipbdx_body *body, const ipbdx_b
     body->vertex_begin = c->vertices, body->vertex_count = b->vertex_count, c->vertices += b->vertex_count;
     body->input_begin = c->inputs, body->input_count = b->input_count, c->inputs += b->input_count;
     body->triangle_begin = c->triangles, body->triangle_count = b->triangle_count, c->triangles += b->triangle_count;
-    body->edge_begin = c->surface_edges, body->edge_count = b->surface_edge_count, c->surface_edges += b->surface_edge_count;
+    body->edge_begin = c->surface_edges, body->edge_count = b->surface_edge_count,
+    c->surface_edges += b->surface_edge_count;
     for (k = 0; k < IPBDX_STORES; ++k) {
         body->group_begin[k] = c->groups[k], body->group_count[k] = b->group_count[k];
         c->groups[k] += b->group_count[k];
@@ -2497,8 +2645,9 @@ static void ipbdx_body_ranges(ipbd_world *world, ipbdx_body *body, const ipbdx_b
 static const char *ipbdx_no_room(const ipbd_world *world, const ipbdx_build *b) {
     const ipbd_capacity *c = &world->desc.capacity;
     const ipbdx_counts *n = &world->counts;
-    static const char *const stores[IPBDX_STORES] = {"raise capacity.edges", "raise capacity.dihedral_bends", "raise capacity.isometric_bends",
-                                                     "raise capacity.volume_tetrahedra", "raise capacity.elastic_tetrahedra"};
+    static const char *const stores[IPBDX_STORES] = {
+        "raise capacity.edges", "raise capacity.dihedral_bends", "raise capacity.isometric_bends",
+        "raise capacity.volume_tetrahedra", "raise capacity.elastic_tetrahedra"};
     int k;
     if (n->vertices + b->vertex_count > c->vertices) return "raise capacity.vertices";
     if (n->inputs + b->input_count > c->input_vertices) return "raise capacity.input_vertices";
@@ -2528,7 +2677,8 @@ static uint32_t ipbdx_commit(ipbd_world *world, const ipbdx_build *b, int slot) 
     ipbdx_commit_constraints(world, b);
     ipbdx_commit_vertices(world, b, slot);
     ipbdx_commit_surface(world, b, slot);
-    for (i = 0; i < b->slab_count; ++i) world->slabs[world->counts.slabs + i] = b->slabs[i], world->slabs[world->counts.slabs + i].body = slot;
+    for (i = 0; i < b->slab_count; ++i)
+        world->slabs[world->counts.slabs + i] = b->slabs[i], world->slabs[world->counts.slabs + i].body = slot;
     ipbdx_body_ranges(world, body, b);
     world->counts.bodies = isphpbdx_maxi(world->counts.bodies, slot + 1);
     body->rest_volume = (float)ipbdx_shape_volume(world, body);
@@ -2550,7 +2700,8 @@ static isphpbd_result ipbdx_body_admit(ipbd_world *world, const ipbdx_build *b, 
     if (full) return ipbdx_refuse(&world->desc.logger, ISPHPBD_CAPACITY, full);
     if (b->desc->balloon.measure != IPBD_ABSENT && !b->closed)
         return ipbdx_refuse(&world->desc.logger, ISPHPBD_BAD_MESH, "a balloon needs a closed surface");
-    if (b->report.degenerate_triangles + b->report.duplicate_triangles + b->report.flipped_triangles + b->report.inverted_tetrahedra)
+    if (b->report.degenerate_triangles + b->report.duplicate_triangles + b->report.flipped_triangles +
+        b->report.inverted_tetrahedra)
         ipbdx_say(world, ISPHPBD_OK, "the mesh was repaired: see ipbd_body_report");
     return ISPHPBD_OK;
 }
@@ -2574,9 +2725,11 @@ ISPHPBD_API ipbd_body ipbd_body_create(ipbd_world *world, const ipbd_body_desc *
     return handle;
 }
 
-/* ---- [kernels] four constraints at a time ------------------------------------------------------------------------------
-   XPBD (Macklin et al. 2016): dlambda = k (-C - a lambda) / (sum w |grad C|^2 + a), dx = w grad C dlambda, a = alpha / h^2.
-   k is 1 for compliances; a PBD stiffness has alpha = 0 and k < 1. Guards are positive tests, so a NaN stays where it is. */
+/* ---- [kernels] four constraints at a time ---------------------------------------------------------------------------
+   XPBD (Macklin et al. 2016): dlambda = k (-C - a lambda) / (sum w |grad C|^2 + a), dx = w grad C dlambda, a = alpha /
+   h^2.
+   k is 1 for compliances; a PBD stiffness has alpha = 0 and k < 1. Guards are positive tests, so a NaN stays where it
+   is. */
 
 typedef enum ipbdx_mode { IPBDX_FIRST = 0, IPBDX_AGAIN, IPBDX_APPLY } ipbdx_mode;
 typedef struct ipbdx_pass {
@@ -2609,7 +2762,8 @@ static void ipbdx_solve_edges(float *x, ipbdx_edges *g, ipbdx_edges *end, ipbdx_
 }
 
 /* The step of one multiplier: error C, sum of w |grad|^2, and where lambda is kept. */
-ISPHPBD_INLINE isphpbdx_f4 ipbdx_multiplier(float *stored, const float *alphas, isphpbdx_f4 error, isphpbdx_f4 weight, const ipbdx_pass *pass) {
+ISPHPBD_INLINE isphpbdx_f4 ipbdx_multiplier(float *stored, const float *alphas, isphpbdx_f4 error, isphpbdx_f4 weight,
+                                            const ipbdx_pass *pass) {
     const isphpbdx_f4 zero = IPBDX_ALL(0.0f);
     isphpbdx_f4 alpha, lambda, den, step;
     if (pass->mode == IPBDX_APPLY) return isphpbdx_f4_load(stored);
@@ -2617,13 +2771,16 @@ ISPHPBD_INLINE isphpbdx_f4 ipbdx_multiplier(float *stored, const float *alphas, 
     lambda = pass->mode == IPBDX_FIRST ? zero : isphpbdx_f4_load(stored);
     den = IPBDX_ADD(weight, alpha);
     step = IPBDX_SUB(IPBDX_SUB(zero, error), IPBDX_MUL(alpha, lambda));
-    step = ipbdx_f4_select_gt(den, IPBDX_ALL(IPBDX_TINY), isphpbdx_f4_div(IPBDX_MUL(step, IPBDX_ALL(pass->factor)), den), zero);
+    step = ipbdx_f4_select_gt(den, IPBDX_ALL(IPBDX_TINY),
+                              isphpbdx_f4_div(IPBDX_MUL(step, IPBDX_ALL(pass->factor)), den), zero);
     isphpbdx_f4_store(stored, IPBDX_ADD(lambda, step));
     return step;
 }
 ISPHPBD_INLINE isphpbdx_f4 ipbdx_weight4(const ipbdx_p4 *p, const ipbdx_v4 *gradient) {
-    isphpbdx_f4 a = IPBDX_ADD(IPBDX_MUL(p[0].w, ipbdx_v4_dot(gradient[0], gradient[0])), IPBDX_MUL(p[1].w, ipbdx_v4_dot(gradient[1], gradient[1])));
-    isphpbdx_f4 b = IPBDX_ADD(IPBDX_MUL(p[2].w, ipbdx_v4_dot(gradient[2], gradient[2])), IPBDX_MUL(p[3].w, ipbdx_v4_dot(gradient[3], gradient[3])));
+    isphpbdx_f4 a = IPBDX_ADD(IPBDX_MUL(p[0].w, ipbdx_v4_dot(gradient[0], gradient[0])),
+                              IPBDX_MUL(p[1].w, ipbdx_v4_dot(gradient[1], gradient[1])));
+    isphpbdx_f4 b = IPBDX_ADD(IPBDX_MUL(p[2].w, ipbdx_v4_dot(gradient[2], gradient[2])),
+                              IPBDX_MUL(p[3].w, ipbdx_v4_dot(gradient[3], gradient[3])));
     return IPBDX_ADD(a, b);
 }
 ISPHPBD_INLINE void ipbdx_gather4(const float *x, uint32_t v[4][4], ipbdx_p4 *p) {
@@ -2631,7 +2788,8 @@ ISPHPBD_INLINE void ipbdx_gather4(const float *x, uint32_t v[4][4], ipbdx_p4 *p)
     for (i = 0; i < 4; ++i) p[i] = ipbdx_gather(x, v[i]);
 }
 /* p += w gradient step, and back to memory. */
-ISPHPBD_INLINE void ipbdx_scatter4(float *x, uint32_t v[4][4], ipbdx_p4 *p, const ipbdx_v4 *gradient, isphpbdx_f4 step) {
+ISPHPBD_INLINE void ipbdx_scatter4(float *x, uint32_t v[4][4], ipbdx_p4 *p, const ipbdx_v4 *gradient,
+                                   isphpbdx_f4 step) {
     int i;
     for (i = 0; i < 4; ++i) {
         p[i].p = ipbdx_v4_madd(p[i].p, gradient[i], IPBDX_MUL(p[i].w, step));
@@ -2657,7 +2815,8 @@ static void ipbdx_solve_volumes(float *x, ipbdx_quads *g, ipbdx_quads *end, ipbd
         isphpbdx_f4 error, step;
         ipbdx_gather4(x, g->v, p);
         e1 = ipbdx_v4_sub(p[1].p, p[0].p), e2 = ipbdx_v4_sub(p[2].p, p[0].p), e3 = ipbdx_v4_sub(p[3].p, p[0].p);
-        gradient[1] = ipbdx_v4_cross(e2, e3), gradient[2] = ipbdx_v4_cross(e3, e1), gradient[3] = ipbdx_v4_cross(e1, e2);
+        gradient[1] = ipbdx_v4_cross(e2, e3), gradient[2] = ipbdx_v4_cross(e3, e1),
+        gradient[3] = ipbdx_v4_cross(e1, e2);
         gradient[0] = ipbdx_v4_minus_sum(gradient[1], gradient[2], gradient[3]);
         error = IPBDX_SUB(ipbdx_v4_dot(gradient[1], e1), IPBDX_MUL(six, isphpbdx_f4_load(g->rest)));
         step = ipbdx_multiplier(g->lambda, g->alpha, error, ipbdx_weight4(p, gradient), &pass);
@@ -2674,7 +2833,8 @@ static void ipbdx_solve_isometrics(float *x, ipbdx_isometrics *g, ipbdx_isometri
         ipbdx_v4 curl;
         isphpbdx_f4 k[4], weight = zero, length, step;
         ipbdx_gather4(x, g->v, p);
-        for (i = 0; i < 4; ++i) k[i] = isphpbdx_f4_load(g->k[i]), weight = IPBDX_ADD(weight, IPBDX_MUL(p[i].w, IPBDX_MUL(k[i], k[i])));
+        for (i = 0; i < 4; ++i)
+            k[i] = isphpbdx_f4_load(g->k[i]), weight = IPBDX_ADD(weight, IPBDX_MUL(p[i].w, IPBDX_MUL(k[i], k[i])));
         curl = ipbdx_v4_scale(ipbdx_v4_sub(p[0].p, p[3].p), k[0]); /* the k sum to zero: differences keep the digits */
         curl = ipbdx_v4_madd(curl, ipbdx_v4_sub(p[1].p, p[3].p), k[1]);
         curl = ipbdx_v4_madd(curl, ipbdx_v4_sub(p[2].p, p[3].p), k[2]);
@@ -2690,10 +2850,12 @@ static void ipbdx_solve_isometrics(float *x, ipbdx_isometrics *g, ipbdx_isometri
 
 /* Four angles of (y, x): the polynomial of ipbdx_atan2, without branches. */
 static isphpbdx_f4 ipbdx_f4_atan2(isphpbdx_f4 y, isphpbdx_f4 x) {
-    static const float c[8] = {-0.004054058f, 0.0218612288f, -0.0559098861f, 0.0964200441f, -0.1390853351f, 0.1994653599f, -0.3332985605f, 0.9999993329f};
+    static const float c[8] = {-0.004054058f,  0.0218612288f, -0.0559098861f, 0.0964200441f,
+                               -0.1390853351f, 0.1994653599f, -0.3332985605f, 0.9999993329f};
     const isphpbdx_f4 zero = IPBDX_ALL(0.0f);
     isphpbdx_f4 ax = isphpbdx_f4_max(x, IPBDX_SUB(zero, x)), ay = isphpbdx_f4_max(y, IPBDX_SUB(zero, y));
-    isphpbdx_f4 big = isphpbdx_f4_max(isphpbdx_f4_max(ax, ay), IPBDX_ALL(IPBDX_TINY)), t = isphpbdx_f4_div(isphpbdx_f4_min(ax, ay), big);
+    isphpbdx_f4 big = isphpbdx_f4_max(isphpbdx_f4_max(ax, ay), IPBDX_ALL(IPBDX_TINY)),
+                t = isphpbdx_f4_div(isphpbdx_f4_min(ax, ay), big);
     isphpbdx_f4 s = IPBDX_MUL(t, t), r = IPBDX_ALL(c[0]);
     int i;
     for (i = 1; i < 8; ++i) r = IPBDX_ADD(IPBDX_MUL(r, s), IPBDX_ALL(c[i]));
@@ -2708,8 +2870,10 @@ ISPHPBD_INLINE isphpbdx_f4 ipbdx_dihedral4(const ipbdx_p4 *p, ipbdx_v4 *gradient
     ipbdx_v4 e = ipbdx_v4_sub(p[1].p, p[0].p), a0 = ipbdx_v4_sub(p[2].p, p[0].p), a1 = ipbdx_v4_sub(p[2].p, p[1].p);
     ipbdx_v4 b0 = ipbdx_v4_sub(p[3].p, p[0].p), b1 = ipbdx_v4_sub(p[3].p, p[1].p);
     ipbdx_v4 n1 = ipbdx_v4_cross(a0, a1), n2 = ipbdx_v4_cross(b1, b0), m1, m2;
-    isphpbdx_f4 length = isphpbdx_f4_sqrt(ipbdx_v4_dot(e, e)), inverse = isphpbdx_f4_div(IPBDX_ALL(1.0f), isphpbdx_f4_max(length, tiny));
-    isphpbdx_f4 angle = ipbdx_f4_atan2(ipbdx_v4_dot(ipbdx_v4_cross(n1, n2), e), IPBDX_MUL(ipbdx_v4_dot(n1, n2), length));
+    isphpbdx_f4 length = isphpbdx_f4_sqrt(ipbdx_v4_dot(e, e)),
+                inverse = isphpbdx_f4_div(IPBDX_ALL(1.0f), isphpbdx_f4_max(length, tiny));
+    isphpbdx_f4 angle =
+        ipbdx_f4_atan2(ipbdx_v4_dot(ipbdx_v4_cross(n1, n2), e), IPBDX_MUL(ipbdx_v4_dot(n1, n2), length));
     m1 = ipbdx_v4_scale(n1, isphpbdx_f4_div(IPBDX_ALL(1.0f), isphpbdx_f4_max(ipbdx_v4_dot(n1, n1), tiny)));
     m2 = ipbdx_v4_scale(n2, isphpbdx_f4_div(IPBDX_ALL(1.0f), isphpbdx_f4_max(ipbdx_v4_dot(n2, n2), tiny)));
     gradient[2] = ipbdx_v4_scale(m1, IPBDX_SUB(IPBDX_ALL(0.0f), length));
@@ -2735,16 +2899,22 @@ static void ipbdx_solve_dihedrals(float *x, ipbdx_quads *g, ipbdx_quads *end, ip
     }
 }
 
-/* Elastic tetrahedra. Energy per volume mu tr(E^2) + lambda/2 (det F - 1)^2 with Green's strain E = (F^T F - I)/2: Hooke's law
-   for small strains, and the second term turns inverted elements round. The multipliers are the stresses themselves, six
+/* Elastic tetrahedra. Energy per volume mu tr(E^2) + lambda/2 (det F - 1)^2 with Green's strain E = (F^T F - I)/2:
+   Hooke's law
+   for small strains, and the second term turns inverted elements round. The multipliers are the stresses themselves,
+   six
    for E and one for det F: zero at rest, and the forces F S g of a symmetric S have no torque, so momentum and
    angular momentum are exact. Instead of a 6 x 6 solve, the stress moves by its error over a bound of the
    response (Gershgorin's, of the matrix sum w g g^T), which never overshoots.
 
-   Stresses are kept from substep to substep (warm start): at rest nothing is left to correct and Hooke's law holds exactly,
+   Stresses are kept from substep to substep (warm start): at rest nothing is left to correct and Hooke's law holds
+   exactly,
    whatever the step, the iterations and the masses. A stress that is not brought up to date lags behind, though, and a
    spring that lags gains energy: [substep] makes as many sweeps as that takes. */
-typedef struct ipbdx_strain { ipbdx_v4 f[3]; isphpbdx_f4 inverse[9], e[6], norm2; } ipbdx_strain; /* f: columns of F */
+typedef struct ipbdx_strain {
+    ipbdx_v4 f[3];
+    isphpbdx_f4 inverse[9], e[6], norm2;
+} ipbdx_strain; /* f: columns of F */
 
 ISPHPBD_INLINE void ipbdx_load_inverse(const ipbdx_elastics *g, ipbdx_strain *s) {
     int i;
@@ -2761,10 +2931,13 @@ ISPHPBD_INLINE void ipbdx_deform(const ipbdx_p4 *p, ipbdx_strain *s) {
 }
 ISPHPBD_INLINE void ipbdx_green_strain(ipbdx_strain *s) {
     const isphpbdx_f4 half = IPBDX_ALL(0.5f), one = IPBDX_ALL(1.0f);
-    isphpbdx_f4 xx = ipbdx_v4_dot(s->f[0], s->f[0]), yy = ipbdx_v4_dot(s->f[1], s->f[1]), zz = ipbdx_v4_dot(s->f[2], s->f[2]);
+    isphpbdx_f4 xx = ipbdx_v4_dot(s->f[0], s->f[0]), yy = ipbdx_v4_dot(s->f[1], s->f[1]),
+                zz = ipbdx_v4_dot(s->f[2], s->f[2]);
     s->norm2 = IPBDX_ADD(IPBDX_ADD(xx, yy), zz);
-    s->e[0] = IPBDX_MUL(half, IPBDX_SUB(xx, one)), s->e[1] = IPBDX_MUL(half, IPBDX_SUB(yy, one)), s->e[2] = IPBDX_MUL(half, IPBDX_SUB(zz, one));
-    s->e[3] = IPBDX_MUL(half, ipbdx_v4_dot(s->f[0], s->f[1])), s->e[4] = IPBDX_MUL(half, ipbdx_v4_dot(s->f[0], s->f[2]));
+    s->e[0] = IPBDX_MUL(half, IPBDX_SUB(xx, one)), s->e[1] = IPBDX_MUL(half, IPBDX_SUB(yy, one)),
+    s->e[2] = IPBDX_MUL(half, IPBDX_SUB(zz, one));
+    s->e[3] = IPBDX_MUL(half, ipbdx_v4_dot(s->f[0], s->f[1])),
+    s->e[4] = IPBDX_MUL(half, ipbdx_v4_dot(s->f[0], s->f[2]));
     s->e[5] = IPBDX_MUL(half, ipbdx_v4_dot(s->f[1], s->f[2]));
 }
 /* Columns of F S for symmetric S. */
@@ -2777,7 +2950,9 @@ ISPHPBD_INLINE void ipbdx_times_symmetric(const ipbdx_v4 *f, const isphpbdx_f4 *
 ISPHPBD_INLINE void ipbdx_push_of(const ipbdx_v4 *stress, const isphpbdx_f4 *inverse, ipbdx_v4 *out) {
     int i;
     for (i = 0; i < 3; ++i)
-        out[i + 1] = ipbdx_v4_madd(ipbdx_v4_madd(ipbdx_v4_scale(stress[0], inverse[3 * i]), stress[1], inverse[3 * i + 1]), stress[2], inverse[3 * i + 2]);
+        out[i + 1] =
+            ipbdx_v4_madd(ipbdx_v4_madd(ipbdx_v4_scale(stress[0], inverse[3 * i]), stress[1], inverse[3 * i + 1]),
+                          stress[2], inverse[3 * i + 2]);
     out[0] = ipbdx_v4_minus_sum(out[1], out[2], out[3]);
 }
 ISPHPBD_INLINE isphpbdx_f4 ipbdx_f4_abs(isphpbdx_f4 a) { return isphpbdx_f4_max(a, IPBDX_SUB(IPBDX_ALL(0.0f), a)); }
@@ -2790,10 +2965,12 @@ ISPHPBD_INLINE isphpbdx_f4 ipbdx_response(const ipbdx_p4 *p, const isphpbdx_f4 *
     for (k = 0; k < 3; ++k) g0[k] = IPBDX_ADD(IPBDX_ADD(q[k], q[3 + k]), q[6 + k]);
     for (k = 0; k < 6; ++k) {
         m[k] = IPBDX_MUL(p[0].w, IPBDX_MUL(g0[rows[k]], g0[columns[k]]));
-        for (i = 0; i < 3; ++i) m[k] = IPBDX_ADD(m[k], IPBDX_MUL(p[i + 1].w, IPBDX_MUL(q[3 * i + rows[k]], q[3 * i + columns[k]])));
+        for (i = 0; i < 3; ++i)
+            m[k] = IPBDX_ADD(m[k], IPBDX_MUL(p[i + 1].w, IPBDX_MUL(q[3 * i + rows[k]], q[3 * i + columns[k]])));
     }
     xy = ipbdx_f4_abs(m[3]), xz = ipbdx_f4_abs(m[4]), yz = ipbdx_f4_abs(m[5]);
-    return isphpbdx_f4_max(IPBDX_ADD(m[0], IPBDX_ADD(xy, xz)), isphpbdx_f4_max(IPBDX_ADD(m[1], IPBDX_ADD(xy, yz)), IPBDX_ADD(m[2], IPBDX_ADD(xz, yz))));
+    return isphpbdx_f4_max(IPBDX_ADD(m[0], IPBDX_ADD(xy, xz)),
+                           isphpbdx_f4_max(IPBDX_ADD(m[1], IPBDX_ADD(xy, yz)), IPBDX_ADD(m[2], IPBDX_ADD(xz, yz))));
 }
 ISPHPBD_INLINE void ipbdx_move4(ipbdx_p4 *p, const ipbdx_v4 *push) {
     int i;
@@ -2807,7 +2984,8 @@ ISPHPBD_INLINE void ipbdx_relax_stress(ipbdx_p4 *p, ipbdx_elastics *g, ipbdx_str
     int i;
     ipbdx_deform(p, s);
     ipbdx_green_strain(s);
-    resolved = IPBDX_MUL(k, IPBDX_MUL(ipbdx_response(p, s->inverse), isphpbdx_f4_max(one, IPBDX_MUL(s->norm2, IPBDX_ALL(1.0f / 3.0f)))));
+    resolved = IPBDX_MUL(
+        k, IPBDX_MUL(ipbdx_response(p, s->inverse), isphpbdx_f4_max(one, IPBDX_MUL(s->norm2, IPBDX_ALL(1.0f / 3.0f)))));
     over = isphpbdx_f4_div(one, IPBDX_ADD(one, resolved));
     for (i = 0; i < 6; ++i) {
         isphpbdx_f4 old = pass->mode == IPBDX_FIRST ? zero : isphpbdx_f4_load(g->stress[i]);
@@ -2820,7 +2998,8 @@ ISPHPBD_INLINE void ipbdx_relax_stress(ipbdx_p4 *p, ipbdx_elastics *g, ipbdx_str
 }
 /* cofactors: columns of d det F / dF; answers det F. */
 ISPHPBD_INLINE isphpbdx_f4 ipbdx_cofactors(const ipbdx_strain *s, ipbdx_v4 *cofactors) {
-    cofactors[0] = ipbdx_v4_cross(s->f[1], s->f[2]), cofactors[1] = ipbdx_v4_cross(s->f[2], s->f[0]), cofactors[2] = ipbdx_v4_cross(s->f[0], s->f[1]);
+    cofactors[0] = ipbdx_v4_cross(s->f[1], s->f[2]), cofactors[1] = ipbdx_v4_cross(s->f[2], s->f[0]),
+    cofactors[2] = ipbdx_v4_cross(s->f[0], s->f[1]);
     return ipbdx_v4_dot(cofactors[0], s->f[0]);
 }
 /* The pressure of det F. A crushed element gets the shear stiffness on top, so that also materials without lateral
@@ -2873,7 +3052,8 @@ static void ipbdx_solve_elastics(float *x, ipbdx_elastics *g, ipbdx_elastics *en
     }
 }
 /* Warm start: `share` of the last stress pushes the velocities from the positions at which the substep begins. */
-static void ipbdx_warm_elastics(const float *x, float *velocities, ipbdx_elastics *g, ipbdx_elastics *end, float share, float inverse_h) {
+static void ipbdx_warm_elastics(const float *x, float *velocities, ipbdx_elastics *g, ipbdx_elastics *end, float share,
+                                float inverse_h) {
     const isphpbdx_f4 keep = IPBDX_ALL(share), over_h = IPBDX_ALL(inverse_h);
     int i;
     for (; g < end; ++g) {
@@ -2894,31 +3074,52 @@ static void ipbdx_warm_elastics(const float *x, float *velocities, ipbdx_elastic
     }
 }
 
-static void ipbdx_solve_kind(const ipbd_world *world, const ipbdx_body *body, int kind, int begin, int end, ipbdx_pass pass) {
+static void ipbdx_solve_kind(const ipbd_world *world, const ipbdx_body *body, int kind, int begin, int end,
+                             ipbdx_pass pass) {
     float *x = world->positions + 4 * (size_t)body->vertex_begin;
     int store = ipbdx_store_of(kind), base = body->group_begin[store];
     if (begin == end) return;
     switch (kind) {
-        case IPBDX_DIHEDRAL: ipbdx_solve_dihedrals(x, world->dihedrals + base + begin, world->dihedrals + base + end, pass); break;
-        case IPBDX_ISOMETRIC: ipbdx_solve_isometrics(x, world->isometrics + base + begin, world->isometrics + base + end, pass); break;
-        case IPBDX_VOLUME: ipbdx_solve_volumes(x, world->volumes + base + begin, world->volumes + base + end, pass); break;
-        case IPBDX_ELASTIC: ipbdx_solve_elastics(x, world->elastics + base + begin, world->elastics + base + end, pass); break;
+        case IPBDX_DIHEDRAL:
+            ipbdx_solve_dihedrals(x, world->dihedrals + base + begin, world->dihedrals + base + end, pass);
+            break;
+        case IPBDX_ISOMETRIC:
+            ipbdx_solve_isometrics(x, world->isometrics + base + begin, world->isometrics + base + end, pass);
+            break;
+        case IPBDX_VOLUME:
+            ipbdx_solve_volumes(x, world->volumes + base + begin, world->volumes + base + end, pass);
+            break;
+        case IPBDX_ELASTIC:
+            ipbdx_solve_elastics(x, world->elastics + base + begin, world->elastics + base + end, pass);
+            break;
         default: ipbdx_solve_edges(x, world->edges + base + begin, world->edges + base + end, pass); break;
     }
 }
 
-/* What the constraints of a group do to their vertices, in N: the kernel itself runs on a copy in which every vertex has
+/* What the constraints of a group do to their vertices, in N: the kernel itself runs on a copy in which every vertex
+   has
    the inverse mass 1/h^2 and only applies the multipliers; what moved is the force. */
-typedef struct ipbdx_forces { int count; uint32_t v[16]; isphpbd_vec3 force[16]; } ipbdx_forces;
+typedef struct ipbdx_forces {
+    int count;
+    uint32_t v[16];
+    isphpbd_vec3 force[16];
+} ipbdx_forces;
 
-static void ipbdx_group_forces(const ipbd_world *world, const ipbdx_body *body, int kind, int group, ipbdx_forces *out) {
-    union { ipbdx_edges e; ipbdx_quads q; ipbdx_isometrics i; ipbdx_elastics t; } copy;
+static void ipbdx_group_forces(const ipbd_world *world, const ipbdx_body *body, int kind, int group,
+                               ipbdx_forces *out) {
+    union {
+        ipbdx_edges e;
+        ipbdx_quads q;
+        ipbdx_isometrics i;
+        ipbdx_elastics t;
+    } copy;
     const float *x = world->positions + 4 * (size_t)body->vertex_begin;
     float local[16 * 4 + 4], *aligned = local;
     int store = ipbdx_store_of(kind), k, corners = ipbdx_kinds_vertices(kind), filled = 0;
     ipbdx_pass pass;
     while ((uintptr_t)aligned & 15u) ++aligned;
-    memcpy(&copy, ipbdx_store_base(world, store) + (size_t)(body->group_begin[store] + group) * ipbdx_store_size(store), ipbdx_store_size(store));
+    memcpy(&copy, ipbdx_store_base(world, store) + (size_t)(body->group_begin[store] + group) * ipbdx_store_size(store),
+           ipbdx_store_size(store));
     for (k = 0; k < 4 * corners; ++k) { /* v is first in every group, four lanes for each corner */
         out->v[k] = copy.q.v[k / 4][k % 4], copy.q.v[k / 4][k % 4] = (uint32_t)k;
         memcpy(aligned + 4 * k, x + 4 * (size_t)out->v[k], 12);
@@ -2934,7 +3135,8 @@ static void ipbdx_group_forces(const ipbd_world *world, const ipbdx_body *body, 
     }
     for (k = 0; k < 4 * corners; ++k) {
         int lane = k % 4;
-        if (lane > 0 && out->v[lane] == out->v[lane - 1] && out->v[4 + lane] == out->v[3 + lane]) continue; /* padding */
+        if (lane > 0 && out->v[lane] == out->v[lane - 1] && out->v[4 + lane] == out->v[3 + lane])
+            continue; /* padding */
         out->force[filled] = isphpbdx_sub(ipbdx_v3(aligned + 4 * k), ipbdx_v3(x + 4 * (size_t)out->v[k]));
         out->v[filled++] = out->v[k];
     }
@@ -2951,12 +3153,15 @@ static void ipbdx_collect_group(ipbd_world *world, const ipbdx_body *body, int k
         int v = body->vertex_begin + (int)forces.v[i];
         uint32_t pinned = world->pins[v].pinned;
         if (pinned < 2u) continue;
-        ipbdx_push_collider(world->colliders + pinned - 2u, ipbdx_v3(world->positions + 4 * (size_t)v), isphpbdx_scale(forces.force[i], world->h));
+        ipbdx_push_collider(world->colliders + pinned - 2u, ipbdx_v3(world->positions + 4 * (size_t)v),
+                            isphpbdx_scale(forces.force[i], world->h));
     }
 }
 static bool ipbdx_group_attached(const ipbd_world *world, const ipbdx_body *body, int kind, int group) {
     int store = ipbdx_store_of(kind), k, corners = ipbdx_kinds_vertices(kind);
-    const uint32_t *v = (const uint32_t *)(const void *)(ipbdx_store_base(world, store) + (size_t)(body->group_begin[store] + group) * ipbdx_store_size(store));
+    const uint32_t *v =
+        (const uint32_t *)(const void *)(ipbdx_store_base(world, store) +
+                                         (size_t)(body->group_begin[store] + group) * ipbdx_store_size(store));
     for (k = 0; k < 4 * corners; ++k)
         if (world->pins[body->vertex_begin + (int)v[k]].pinned >= 2u) return true;
     return false;
@@ -2972,8 +3177,9 @@ static void ipbdx_collect_attachments(ipbd_world *world) {
                     if (ipbdx_group_attached(world, body, kind, group)) ipbdx_collect_group(world, body, kind, group);
         for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i) /* and their own weight */
             if (world->pins[i].pinned >= 2u)
-                ipbdx_push_collider(world->colliders + world->pins[i].pinned - 2u, ipbdx_v3(world->positions + 4 * (size_t)i),
-                                    isphpbdx_scale(world->desc.gravity, body->gravity_scale * world->masses[i] * world->h));
+                ipbdx_push_collider(
+                    world->colliders + world->pins[i].pinned - 2u, ipbdx_v3(world->positions + 4 * (size_t)i),
+                    isphpbdx_scale(world->desc.gravity, body->gravity_scale * world->masses[i] * world->h));
     }
 }
 static void ipbdx_release(ipbd_world *world, int v) {
@@ -2984,12 +3190,16 @@ static void ipbdx_release(ipbd_world *world, int v) {
     body->tethers_stale = 1, body->asleep = 0, body->quiet_seconds = 0.0f;
 }
 
-/* ---- [substep] the order of work ------------------------------------------------------------------------------------------
-   warm start -> predict -> constraints: slabs, then seams -> balloons -> hooks -> soft contacts -> tethers and colliders,
+/* ---- [substep] the order of work ------------------------------------------------------------------------------------
+   warm start -> predict -> constraints: slabs, then seams -> balloons -> hooks -> soft contacts -> tethers and
+   colliders,
    vertex by vertex -> final clamp of soft contacts -> velocities. Each arrow is a barrier; between barriers tasks touch
    disjoint vertices, so every runner gives the same bits. */
 
-typedef struct ipbdx_job { ipbd_world *world; const int *slabs; } ipbdx_job;
+typedef struct ipbdx_job {
+    ipbd_world *world;
+    const int *slabs;
+} ipbdx_job;
 
 static ipbdx_pass ipbdx_make_pass(const ipbd_world *world, const ipbdx_body *body, int kind) {
     ipbd_elasticity e = body->elasticity[kind];
@@ -2999,13 +3209,16 @@ static ipbdx_pass ipbdx_make_pass(const ipbd_world *world, const ipbdx_body *bod
     pass.h2 = world->h * world->h, pass.inverse_h2 = 1.0f / pass.h2;
     pass.factor = 1.0f;
     if (e.measure == IPBD_STIFFNESS)
-        pass.factor = 1.0f - ipbdx_power(1.0f - e.value, world->h / (IPBDX_STIFFNESS_PERIOD * (float)world->desc.iterations));
+        pass.factor =
+            1.0f - ipbdx_power(1.0f - e.value, world->h / (IPBDX_STIFFNESS_PERIOD * (float)world->desc.iterations));
     return pass;
 }
 /* How far one sweep over elastic elements falls short of the substep: about the square of sound's way per substep in
    element sizes. Above one, that many sweeps are made, up to a limit; beyond it the warm start fades, which is stable
    but leaves the material softer than it should be. */
-static float ipbdx_shortfall(const ipbd_world *world, const ipbdx_body *body) { return body->stiffest * world->h * world->h; }
+static float ipbdx_shortfall(const ipbd_world *world, const ipbdx_body *body) {
+    return body->stiffest * world->h * world->h;
+}
 static int ipbdx_sweeps(const ipbd_world *world, const ipbdx_body *body) {
     float wanted = IPBDX_SWEEPS * ipbdx_shortfall(world, body);
     return wanted <= 1.0f ? 1 : wanted >= (float)IPBDX_MOST_SWEEPS ? IPBDX_MOST_SWEEPS : (int)wanted + 1;
@@ -3027,7 +3240,8 @@ static void ipbdx_find_stiffest(ipbd_world *world, ipbdx_body *body) {
         for (lane = 0; lane < 9; ++lane) inverse[lane] = isphpbdx_f4_load(g->inverse[lane]);
         ipbdx_gather4(x, g->v, p);
         isphpbdx_f4_store(response, ipbdx_response(p, inverse));
-        for (lane = 0; lane < 4; ++lane) body->stiffest = isphpbdx_max(body->stiffest, response[lane] * (g->shear[lane] + g->bulk[lane]));
+        for (lane = 0; lane < 4; ++lane)
+            body->stiffest = isphpbdx_max(body->stiffest, response[lane] * (g->shear[lane] + g->bulk[lane]));
     }
 }
 static void ipbdx_resolve_task(void *context, int index) {
@@ -3035,7 +3249,8 @@ static void ipbdx_resolve_task(void *context, int index) {
     const ipbdx_slab *slab = job->world->slabs + job->slabs[index];
     const ipbdx_body *body = job->world->bodies + slab->body;
     if (ipbdx_sweeps(job->world, body) > job->world->sweep)
-        ipbdx_solve_kind(job->world, body, IPBDX_ELASTIC, slab->group_begin[IPBDX_ELASTIC], slab->group_end[IPBDX_ELASTIC], ipbdx_make_pass(job->world, body, IPBDX_ELASTIC));
+        ipbdx_solve_kind(job->world, body, IPBDX_ELASTIC, slab->group_begin[IPBDX_ELASTIC],
+                         slab->group_end[IPBDX_ELASTIC], ipbdx_make_pass(job->world, body, IPBDX_ELASTIC));
 }
 static void ipbdx_solve_task(void *context, int index) {
     const ipbdx_job *job = (const ipbdx_job *)context;
@@ -3044,7 +3259,8 @@ static void ipbdx_solve_task(void *context, int index) {
     int kind;
     for (kind = 0; kind < IPBDX_KINDS; ++kind)
         if (slab->group_begin[kind] < slab->group_end[kind])
-            ipbdx_solve_kind(job->world, body, kind, slab->group_begin[kind], slab->group_end[kind], ipbdx_make_pass(job->world, body, kind));
+            ipbdx_solve_kind(job->world, body, kind, slab->group_begin[kind], slab->group_end[kind],
+                             ipbdx_make_pass(job->world, body, kind));
 }
 static void ipbdx_warm_task(void *context, int index) {
     const ipbdx_job *job = (const ipbdx_job *)context;
@@ -3053,8 +3269,9 @@ static void ipbdx_warm_task(void *context, int index) {
     size_t first = 4 * (size_t)body->vertex_begin;
     ipbdx_elastics *groups = job->world->elastics + body->group_begin[IPBDX_ELASTICS];
     if (body->warm_start > 0.0f)
-        ipbdx_warm_elastics(job->world->positions + first, job->world->velocities + first, groups + slab->group_begin[IPBDX_ELASTIC],
-                            groups + slab->group_end[IPBDX_ELASTIC], ipbdx_warm_share(job->world, body), 1.0f / job->world->h);
+        ipbdx_warm_elastics(job->world->positions + first, job->world->velocities + first,
+                            groups + slab->group_begin[IPBDX_ELASTIC], groups + slab->group_end[IPBDX_ELASTIC],
+                            ipbdx_warm_share(job->world, body), 1.0f / job->world->h);
 }
 static void ipbdx_run_slabs(ipbd_world *world, void (*task)(void *, int), const int *slabs, int count) {
     ipbdx_job job;
@@ -3085,12 +3302,13 @@ static void ipbdx_warm_start(ipbd_world *world) {
     ipbdx_run_slabs(world, ipbdx_warm_task, world->seams, world->seam_count);
 }
 
-/* ---- [vertex] what happens to a vertex on its own ------------------------------------------------------------------------ */
+/* ---- [vertex] what happens to a vertex on its own ---------------------------------------------------------------- */
 
 /* Air: a vertex is a plate of area |normals[i]|; drag along its normal, lift across the wind. Implicit in the relative
    speed, so a light cloth in a storm is carried, never shaken. */
 static isphpbd_vec3 ipbdx_air(const ipbd_world *world, const ipbdx_body *body, int v, isphpbd_vec3 velocity) {
-    isphpbd_vec3 area = ipbdx_v3(world->normals + 4 * (size_t)v), relative = isphpbdx_sub(world->desc.wind, velocity), normal, lift;
+    isphpbd_vec3 area = ipbdx_v3(world->normals + 4 * (size_t)v), relative = isphpbdx_sub(world->desc.wind, velocity),
+                 normal, lift;
     float size = isphpbdx_length(area), speed = isphpbdx_length(relative), along, grip, w = world->inverse_masses[v];
     if (!(size > IPBDX_TINY) || !(speed > IPBDX_TINY)) return velocity;
     normal = isphpbdx_scale(area, 1.0f / size);
@@ -3119,7 +3337,8 @@ static void ipbdx_predict_vertex(ipbd_world *world, const ipbdx_body *body, int 
     if (!(world->inverse_masses[v] > 0.0f)) return;
     speed = isphpbdx_madd(speed, world->desc.gravity, h * body->gravity_scale * x[3] * world->masses[v]);
     if (body->wind_drag > 0.0f || body->wind_lift > 0.0f) speed = ipbdx_air(world, body, v, speed);
-    if (body->overpressure != 0.0f) speed = isphpbdx_madd(speed, ipbdx_v3(world->normals + 4 * (size_t)v), h * x[3] * body->overpressure);
+    if (body->overpressure != 0.0f)
+        speed = isphpbdx_madd(speed, ipbdx_v3(world->normals + 4 * (size_t)v), h * x[3] * body->overpressure);
     speed = isphpbdx_scale(speed, 1.0f / (1.0f + body->drag * h));
     ipbdx_put3(velocity, speed);
     ipbdx_put3(x, isphpbdx_madd(start, speed, h));
@@ -3142,7 +3361,8 @@ static void ipbdx_tether(ipbd_world *world, const ipbdx_body *body, int v) {
     d = isphpbdx_sub(ipbdx_v3(x), anchor), length = isphpbdx_length(d);
     if (length > reach) ipbdx_put3(x, isphpbdx_madd(anchor, d, reach / length));
 }
-/* v + (x - (start + h v)) / h instead of (x - start) / h: the rounding of the prediction cancels, free flight is exact. */
+/* v + (x - (start + h v)) / h instead of (x - start) / h: the rounding of the prediction cancels, free flight is exact.
+   */
 static bool ipbdx_end_vertex(ipbd_world *world, int v) {
     float *x = world->positions + 4 * (size_t)v, *velocity = world->velocities + 4 * (size_t)v, h = world->h;
     isphpbd_vec3 start = ipbdx_v3(world->starts + 4 * (size_t)v), speed = ipbdx_v3(velocity), now = ipbdx_v3(x);
@@ -3166,7 +3386,8 @@ static void ipbdx_end_task(void *context, int index) {
         if (!ipbdx_end_vertex(world, v)) ++world->partials[job->slabs[index]].quarantined;
 }
 
-/* Distance along the edges from the nearest pin, by relaxing edges until nothing changes; the vertices' breadth-first order
+/* Distance along the edges from the nearest pin, by relaxing edges until nothing changes; the vertices' breadth-first
+   order
    makes that a few sweeps. Runs when pins changed. */
 static bool ipbdx_relax(ipbdx_pin *a, const ipbdx_pin *b, float length) {
     if (b->anchor == IPBDX_NONE || !(b->reach + length < a->reach)) return false;
@@ -3193,7 +3414,7 @@ static void ipbdx_find_tethers(ipbd_world *world, ipbdx_body *body) {
     body->tethers_stale = 0;
 }
 
-/* ---- [balloon] the volume of a closed surface ------------------------------------------------------------------------------
+/* ---- [balloon] the volume of a closed surface -----------------------------------------------------------------------
    A third of the area vectors around a vertex is both its share of the surface and the gradient of the volume. */
 
 static void ipbdx_area_normals(ipbd_world *world, const ipbdx_body *body) {
@@ -3204,8 +3425,11 @@ static void ipbdx_area_normals(ipbd_world *world, const ipbdx_body *body) {
     memset(normals, 0, (size_t)body->vertex_count * 16);
     for (i = 0; i < body->triangle_count; ++i, t += 3) {
         isphpbd_vec3 a = ipbdx_v3(x + 4 * (size_t)t[0]);
-        isphpbd_vec3 n = isphpbdx_scale(isphpbdx_cross(isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[1]), a), isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[2]), a)), 1.0f / 6.0f);
-        for (k = 0; k < 3; ++k) ipbdx_put3(normals + 4 * (size_t)t[k], isphpbdx_add(ipbdx_v3(normals + 4 * (size_t)t[k]), n));
+        isphpbd_vec3 n = isphpbdx_scale(isphpbdx_cross(isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[1]), a),
+                                                       isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[2]), a)),
+                                        1.0f / 6.0f);
+        for (k = 0; k < 3; ++k)
+            ipbdx_put3(normals + 4 * (size_t)t[k], isphpbdx_add(ipbdx_v3(normals + 4 * (size_t)t[k]), n));
     }
 }
 /* Volume inside the surface, measured from a vertex of it to keep digits far from the origin. */
@@ -3216,7 +3440,8 @@ static double ipbdx_surface_volume(const ipbd_world *world, const ipbdx_body *bo
     double volume = 0.0;
     int i;
     for (i = 0; i < body->triangle_count; ++i, t += 3) {
-        isphpbd_vec3 a = isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[0]), o), b = isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[1]), o);
+        isphpbd_vec3 a = isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[0]), o),
+                     b = isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[1]), o);
         volume += (double)isphpbdx_dot(a, isphpbdx_cross(b, isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[2]), o)));
     }
     return volume / 6.0;
@@ -3232,8 +3457,11 @@ static void ipbdx_solve_balloon(ipbd_world *world, ipbdx_body *body) {
         isphpbd_vec3 n = ipbdx_v3(world->normals + 4 * (size_t)i);
         weight += (double)(world->positions[4 * (size_t)i + 3] * isphpbdx_dot(n, n));
     }
-    if (body->balloon.measure == IPBD_COMPLIANCE) alpha = (double)body->balloon.value / ((double)world->h * (double)world->h);
-    else factor = 1.0 - (double)ipbdx_power(1.0f - body->balloon.value, world->h / (IPBDX_STIFFNESS_PERIOD * (float)world->desc.iterations));
+    if (body->balloon.measure == IPBD_COMPLIANCE)
+        alpha = (double)body->balloon.value / ((double)world->h * (double)world->h);
+    else
+        factor = 1.0 - (double)ipbdx_power(1.0f - body->balloon.value,
+                                           world->h / (IPBDX_STIFFNESS_PERIOD * (float)world->desc.iterations));
     if (!(weight + alpha > 1e-30)) return;
     step = (double)body->balloon_pressure * (double)body->rest_volume - ipbdx_surface_volume(world, body);
     step = factor * (step - alpha * (double)body->balloon_lambda) / (weight + alpha);
@@ -3255,16 +3483,19 @@ static bool ipbdx_any_balloon(const ipbd_world *world) {
     return false;
 }
 
-/* ---- [colliders] shapes of the user -------------------------------------------------------------------------------------- */
+/* ---- [colliders] shapes of the user ------------------------------------------------------------------------------ */
 
 #define IPBDX_FAR 1e30f
 
 /* Child nodes still to be visited; a balanced tree is never deeper than this. */
-typedef struct ipbdx_visit { int node, low, high; } ipbdx_visit;
+typedef struct ipbdx_visit {
+    int node, low, high;
+} ipbdx_visit;
 #define IPBDX_STACK 64
 
 static bool ipbdx_boxes_apart(const float *node, isphpbd_vec3 low, isphpbd_vec3 high) {
-    return node[0] > high.x || node[3] < low.x || node[1] > high.y || node[4] < low.y || node[2] > high.z || node[5] < low.z;
+    return node[0] > high.x || node[3] < low.x || node[1] > high.y || node[4] < low.y || node[2] > high.z ||
+           node[5] < low.z;
 }
 static void ipbdx_bound_join(float *node, const float *a, const float *b) {
     int k;
@@ -3284,16 +3515,31 @@ static void ipbdx_bound_points(float *node, isphpbd_vec3 p, bool first) {
     ipbdx_put3(node + 3, ipbdx_max3(ipbdx_v3(node + 3), p));
 }
 /* Closest point of triangle abc to p, as barycentric weights of b and c (Ericson 2004). */
-static void ipbdx_closest_on_triangle(isphpbd_vec3 p, isphpbd_vec3 a, isphpbd_vec3 b, isphpbd_vec3 c, float *v, float *w) {
-    isphpbd_vec3 ab = isphpbdx_sub(b, a), ac = isphpbdx_sub(c, a), ap = isphpbdx_sub(p, a), bp = isphpbdx_sub(p, b), cp = isphpbdx_sub(p, c);
+static void ipbdx_closest_on_triangle(isphpbd_vec3 p, isphpbd_vec3 a, isphpbd_vec3 b, isphpbd_vec3 c, float *v,
+                                      float *w) {
+    isphpbd_vec3 ab = isphpbdx_sub(b, a), ac = isphpbdx_sub(c, a), ap = isphpbdx_sub(p, a), bp = isphpbdx_sub(p, b),
+                 cp = isphpbdx_sub(p, c);
     float d1 = isphpbdx_dot(ab, ap), d2 = isphpbdx_dot(ac, ap), d3 = isphpbdx_dot(ab, bp), d4 = isphpbdx_dot(ac, bp);
-    float d5 = isphpbdx_dot(ab, cp), d6 = isphpbdx_dot(ac, cp), va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2, s;
+    float d5 = isphpbdx_dot(ab, cp), d6 = isphpbdx_dot(ac, cp), va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6,
+          vc = d1 * d4 - d3 * d2, s;
     *v = *w = 0.0f;
     if (d1 <= 0.0f && d2 <= 0.0f) return;
-    if (d3 >= 0.0f && d4 <= d3) { *v = 1.0f; return; }
-    if (vc <= 0.0f && d1 >= 0.0f && d3 <= 0.0f) { *v = d1 - d3 > 0.0f ? d1 / (d1 - d3) : 0.0f; return; }
-    if (d6 >= 0.0f && d5 <= d6) { *w = 1.0f; return; }
-    if (vb <= 0.0f && d2 >= 0.0f && d6 <= 0.0f) { *w = d2 - d6 > 0.0f ? d2 / (d2 - d6) : 0.0f; return; }
+    if (d3 >= 0.0f && d4 <= d3) {
+        *v = 1.0f;
+        return;
+    }
+    if (vc <= 0.0f && d1 >= 0.0f && d3 <= 0.0f) {
+        *v = d1 - d3 > 0.0f ? d1 / (d1 - d3) : 0.0f;
+        return;
+    }
+    if (d6 >= 0.0f && d5 <= d6) {
+        *w = 1.0f;
+        return;
+    }
+    if (vb <= 0.0f && d2 >= 0.0f && d6 <= 0.0f) {
+        *w = d2 - d6 > 0.0f ? d2 / (d2 - d6) : 0.0f;
+        return;
+    }
     if (va <= 0.0f && d4 - d3 >= 0.0f && d5 - d6 >= 0.0f) {
         s = (d4 - d3) + (d5 - d6);
         *w = s > 0.0f ? (d4 - d3) / s : 0.0f, *v = 1.0f - *w;
@@ -3311,7 +3557,9 @@ static float ipbdx_box_distance(isphpbd_vec3 half, isphpbd_vec3 p, isphpbd_vec3 
     isphpbd_vec3 q = isphpbd_v3(p.x * sign.x - half.x, p.y * sign.y - half.y, p.z * sign.z - half.z), out;
     float length;
     if (q.x <= 0.0f && q.y <= 0.0f && q.z <= 0.0f) { /* inside: the nearest face */
-        *normal = q.x >= q.y && q.x >= q.z ? isphpbd_v3(sign.x, 0.0f, 0.0f) : q.y >= q.z ? isphpbd_v3(0.0f, sign.y, 0.0f) : isphpbd_v3(0.0f, 0.0f, sign.z);
+        *normal = q.x >= q.y && q.x >= q.z ? isphpbd_v3(sign.x, 0.0f, 0.0f)
+                  : q.y >= q.z             ? isphpbd_v3(0.0f, sign.y, 0.0f)
+                                           : isphpbd_v3(0.0f, 0.0f, sign.z);
         return isphpbdx_max(q.x, isphpbdx_max(q.y, q.z));
     }
     out = ipbdx_max3(q, ipbdx_zero3()), length = isphpbdx_length(out);
@@ -3319,10 +3567,12 @@ static float ipbdx_box_distance(isphpbd_vec3 half, isphpbd_vec3 p, isphpbd_vec3 
     *normal = isphpbd_v3(out.x * sign.x, out.y * sign.y, out.z * sign.z);
     return length;
 }
-static float ipbdx_height_distance(const ipbd_world *world, const ipbdx_collider *c, isphpbd_vec3 p, isphpbd_vec3 *normal) {
+static float ipbdx_height_distance(const ipbd_world *world, const ipbdx_collider *c, isphpbd_vec3 p,
+                                   isphpbd_vec3 *normal) {
     const isphpbd_vec3 *heights = world->collider_vertices + c->vertex_begin; /* three heights to a vec3 */
     const float *y = &heights[0].x;
-    float gx = p.x / c->cell + 0.5f * (float)(c->columns - 1), gz = p.z / c->cell + 0.5f * (float)(c->rows - 1), fx, fz, h00, h11, dx, dz;
+    float gx = p.x / c->cell + 0.5f * (float)(c->columns - 1), gz = p.z / c->cell + 0.5f * (float)(c->rows - 1), fx, fz,
+          h00, h11, dx, dz;
     int ix, iz;
     *normal = isphpbd_v3(0.0f, 1.0f, 0.0f);
     if (!(gx >= 0.0f && gz >= 0.0f && gx <= (float)(c->columns - 1) && gz <= (float)(c->rows - 1))) return IPBDX_FAR;
@@ -3339,7 +3589,8 @@ static float ipbdx_height_distance(const ipbd_world *world, const ipbdx_collider
     *normal = ipbdx_unit(isphpbd_v3(-dx, c->cell, -dz), *normal);
     return (p.y - (h00 + dx * fx + dz * fz)) * normal->y;
 }
-static float ipbdx_convex_distance(const ipbd_world *world, const ipbdx_collider *c, isphpbd_vec3 p, isphpbd_vec3 *normal) {
+static float ipbdx_convex_distance(const ipbd_world *world, const ipbdx_collider *c, isphpbd_vec3 p,
+                                   isphpbd_vec3 *normal) {
     const float *plane = world->collider_nodes + 6 * (size_t)c->triangle_begin;
     float best = -IPBDX_FAR;
     int i;
@@ -3376,12 +3627,15 @@ static float ipbdx_shape_distance(const ipbd_world *world, int slot, isphpbd_vec
     }
 }
 
-/* ---- [collide] one vertex against the colliders ------------------------------------------------------------------------------
+/* ---- [collide] one vertex against the colliders ---------------------------------------------------------------------
    Paths are taken in the collider's own frame, from where the vertex was relative to the collider's start pose to where
    it is relative to its end pose: so the motion of both is one motion. A path that could jump across the shape is
    walked by its signed distance; the rest is tested at its end. */
 
-typedef struct ipbdx_hit { isphpbd_vec3 normal; float depth, before; } ipbdx_hit; /* frame; m to move out; distance at the start */
+typedef struct ipbdx_hit {
+    isphpbd_vec3 normal;
+    float depth, before;
+} ipbdx_hit; /* frame; m to move out; distance at the start */
 
 /* First place along a-b where the distance falls to r; the surface's plane there then holds b back. */
 static bool ipbdx_sweep(const ipbd_world *world, int slot, isphpbd_vec3 a, isphpbd_vec3 b, float r, ipbdx_hit *hit) {
@@ -3401,7 +3655,8 @@ static bool ipbdx_sweep(const ipbd_world *world, int slot, isphpbd_vec3 a, isphp
     }
     return false;
 }
-static bool ipbdx_volume_hit(const ipbd_world *world, int slot, isphpbd_vec3 a, isphpbd_vec3 b, float r, ipbdx_hit *hit) {
+static bool ipbdx_volume_hit(const ipbd_world *world, int slot, isphpbd_vec3 a, isphpbd_vec3 b, float r,
+                             ipbdx_hit *hit) {
     const ipbdx_collider *c = world->colliders + slot;
     isphpbd_vec3 unused;
     if (isphpbdx_length(isphpbdx_sub(b, a)) > c->inner && ipbdx_sweep(world, slot, a, b, r, hit)) return true;
@@ -3410,10 +3665,12 @@ static bool ipbdx_volume_hit(const ipbd_world *world, int slot, isphpbd_vec3 a, 
     hit->before = ipbdx_shape_distance(world, slot, a, &unused);
     return true;
 }
-/* Where the segment a-b crosses the triangle, as a share of its length; negative if it does not. The rim is a little wide,
+/* Where the segment a-b crosses the triangle, as a share of its length; negative if it does not. The rim is a little
+   wide,
    so that nothing slips between two triangles. */
 static float ipbdx_segment_triangle(isphpbd_vec3 a, isphpbd_vec3 b, const isphpbd_vec3 *t) {
-    isphpbd_vec3 d = isphpbdx_sub(b, a), e1 = isphpbdx_sub(t[1], t[0]), e2 = isphpbdx_sub(t[2], t[0]), n = isphpbdx_cross(e1, e2);
+    isphpbd_vec3 d = isphpbdx_sub(b, a), e1 = isphpbdx_sub(t[1], t[0]), e2 = isphpbdx_sub(t[2], t[0]),
+                 n = isphpbdx_cross(e1, e2);
     isphpbd_vec3 s = isphpbdx_sub(a, t[0]), m = isphpbdx_cross(s, d);
     float det = -isphpbdx_dot(d, n), share, u, v;
     if (!(isphpbdx_abs(det) > IPBDX_TINY)) return -1.0f;
@@ -3421,7 +3678,11 @@ static float ipbdx_segment_triangle(isphpbd_vec3 a, isphpbd_vec3 b, const isphpb
     if (!(share >= 0.0f && share <= 1.0f) || u < -1e-4f || v < -1e-4f || u + v > 1.0002f) return -1.0f;
     return share;
 }
-typedef struct ipbdx_search { isphpbd_vec3 a, b; float r, nearest, first; isphpbd_vec3 closest, crossed[3]; } ipbdx_search;
+typedef struct ipbdx_search {
+    isphpbd_vec3 a, b;
+    float r, nearest, first;
+    isphpbd_vec3 closest, crossed[3];
+} ipbdx_search;
 
 static void ipbdx_search_triangle(ipbdx_search *s, const isphpbd_vec3 *t) {
     float share = ipbdx_segment_triangle(s->a, s->b, t), v, w, distance;
@@ -3433,7 +3694,8 @@ static void ipbdx_search_triangle(ipbdx_search *s, const isphpbd_vec3 *t) {
     if (distance < s->nearest) s->nearest = distance, s->closest = q;
 }
 static void ipbdx_search_mesh(const ipbd_world *world, const ipbdx_collider *c, ipbdx_search *s) {
-    isphpbd_vec3 wide = isphpbd_v3(s->r, s->r, s->r), low = isphpbdx_sub(ipbdx_min3(s->a, s->b), wide), high = isphpbdx_add(ipbdx_max3(s->a, s->b), wide), t[3];
+    isphpbd_vec3 wide = isphpbd_v3(s->r, s->r, s->r), low = isphpbdx_sub(ipbdx_min3(s->a, s->b), wide),
+                 high = isphpbdx_add(ipbdx_max3(s->a, s->b), wide), t[3];
     const float *nodes = world->collider_nodes + 6 * (size_t)c->triangle_begin;
     int leaf_begin = (1 << ipbdx_tree_depth(c->triangle_count)) - 1, top = 1, i, k;
     ipbdx_visit stack[IPBDX_STACK];
@@ -3460,7 +3722,8 @@ static bool ipbdx_mesh_hit(const ipbd_world *world, int slot, isphpbd_vec3 a, is
     s.a = a, s.b = b, s.r = r, s.nearest = r, s.first = 2.0f;
     ipbdx_search_mesh(world, world->colliders + slot, &s);
     if (s.first <= 1.0f) {
-        n = ipbdx_unit(isphpbdx_cross(isphpbdx_sub(s.crossed[1], s.crossed[0]), isphpbdx_sub(s.crossed[2], s.crossed[0])), up);
+        n = ipbdx_unit(
+            isphpbdx_cross(isphpbdx_sub(s.crossed[1], s.crossed[0]), isphpbdx_sub(s.crossed[2], s.crossed[0])), up);
         hit->before = isphpbdx_dot(n, isphpbdx_sub(a, s.crossed[0]));
         if (hit->before < 0.0f) n = isphpbdx_scale(n, -1.0f), hit->before = -hit->before;
         hit->normal = n, hit->depth = r - isphpbdx_dot(n, isphpbdx_sub(b, s.crossed[0]));
@@ -3478,9 +3741,11 @@ static void ipbdx_note_touch(ipbd_world *world, int v, int slot, isphpbd_vec3 mo
     touch->collider = (uint32_t)slot + 1u;
     touch->push = isphpbdx_madd(touch->push, moved, world->masses[v]);
 }
-/* Moves the vertex out and takes tangential motion away up to Coulomb's limit. Parts that started too deep come out at a
+/* Moves the vertex out and takes tangential motion away up to Coulomb's limit. Parts that started too deep come out at
+   a
    fixed speed, and their start moves with them, so that this adds no velocity. */
-static void ipbdx_resolve_hit(ipbd_world *world, const ipbdx_body *body, int v, int slot, isphpbd_vec3 b, ipbdx_hit hit) {
+static void ipbdx_resolve_hit(ipbd_world *world, const ipbdx_body *body, int v, int slot, isphpbd_vec3 b,
+                              ipbdx_hit hit) {
     const ipbdx_collider *c = world->colliders + slot;
     float *x = world->positions + 4 * (size_t)v, *start = world->starts + 4 * (size_t)v;
     float r = 0.5f * body->thickness, friction = isphpbdx_max(body->friction, c->friction), length, limit, reach;
@@ -3507,19 +3772,24 @@ static bool ipbdx_collide_pair(ipbd_world *world, const ipbdx_body *body, int v,
     float r = 0.5f * body->thickness, far = c->bound + r + isphpbdx_length(isphpbdx_sub(b, a));
     ipbdx_hit hit;
     if (isphpbdx_dot(b, b) > far * far) return false;
-    if (!(c->type == IPBD_MESH ? ipbdx_mesh_hit(world, slot, a, b, r, &hit) : ipbdx_volume_hit(world, slot, a, b, r, &hit))) return false;
+    if (!(c->type == IPBD_MESH ? ipbdx_mesh_hit(world, slot, a, b, r, &hit)
+                               : ipbdx_volume_hit(world, slot, a, b, r, &hit)))
+        return false;
     ipbdx_resolve_hit(world, body, v, slot, b, hit);
     return true;
 }
 #define IPBDX_NEAR 64
-typedef struct ipbdx_near { int count, slots[IPBDX_NEAR]; } ipbdx_near; /* colliders that a slab may touch */
+typedef struct ipbdx_near {
+    int count, slots[IPBDX_NEAR];
+} ipbdx_near; /* colliders that a slab may touch */
 
 /* Two rounds: pushed out of one collider a vertex may be in another, or beyond the next triangle. */
 static int ipbdx_collide_vertex(ipbd_world *world, const ipbdx_body *body, int v, const ipbdx_near *near_list) {
     int round, i, hits = 0, all = 0;
     if (!(world->positions[4 * (size_t)v + 3] > 0.0f)) return 0;
     for (round = 0; round < 3; ++round, all += hits) {
-        for (i = 0, hits = 0; i < near_list->count; ++i) hits += ipbdx_collide_pair(world, body, v, near_list->slots[i]);
+        for (i = 0, hits = 0; i < near_list->count; ++i)
+            hits += ipbdx_collide_pair(world, body, v, near_list->slots[i]);
         if (!hits || (near_list->count == 1 && world->colliders[near_list->slots[0]].type != IPBD_MESH)) break;
     }
     return all + hits > 0;
@@ -3535,7 +3805,8 @@ static int ipbdx_list_near(const ipbd_world *world, const ipbdx_slab *slab, int 
         isphpbd_vec3 a = ipbdx_v3(world->starts + 4 * (size_t)v), b = ipbdx_v3(world->positions + 4 * (size_t)v);
         low = ipbdx_min3(low, ipbdx_min3(a, b)), high = ipbdx_max3(high, ipbdx_max3(a, b));
     }
-    centre = ipbdx_lerp3(low, high, 0.5f), reach = 0.5f * isphpbdx_length(isphpbdx_sub(high, low)) + 0.5f * body->thickness;
+    centre = ipbdx_lerp3(low, high, 0.5f),
+    reach = 0.5f * isphpbdx_length(isphpbdx_sub(high, low)) + 0.5f * body->thickness;
     for (; from < world->counts.colliders && out->count < IPBDX_NEAR; ++from) {
         const ipbdx_collider *c = world->colliders + from;
         isphpbd_vec3 d = isphpbdx_sub(c->end.position, centre);
@@ -3550,7 +3821,9 @@ static int ipbdx_list_near(const ipbd_world *world, const ipbdx_slab *slab, int 
 /* Poses of this substep. Bodies with mass leave their given path by what the impulses of this step did to them. */
 static ipbd_pose ipbdx_collider_at(const ipbdx_collider *c, float t) {
     ipbd_pose pose = c->to;
-    if (t < 1.0f) pose.position = ipbdx_lerp3(c->from.position, c->to.position, t), pose.rotation = ipbdx_quat_mix(c->from.rotation, c->to.rotation, t);
+    if (t < 1.0f)
+        pose.position = ipbdx_lerp3(c->from.position, c->to.position, t),
+        pose.rotation = ipbdx_quat_mix(c->from.rotation, c->to.rotation, t);
     pose.position = isphpbdx_add(pose.position, c->yield_offset);
     pose.rotation = ipbdx_quat_unit(ipbdx_quat_mul(c->yield_turn, pose.rotation));
     return pose;
@@ -3565,17 +3838,21 @@ static void ipbdx_place_colliders(ipbd_world *world) {
     }
 }
 static bool ipbdx_pose_equal(ipbd_pose a, ipbd_pose b) {
-    return a.position.x == b.position.x && a.position.y == b.position.y && a.position.z == b.position.z && a.rotation.x == b.rotation.x &&
-           a.rotation.y == b.rotation.y && a.rotation.z == b.rotation.z && a.rotation.w == b.rotation.w;
+    return a.position.x == b.position.x && a.position.y == b.position.y && a.position.z == b.position.z &&
+           a.rotation.x == b.rotation.x && a.rotation.y == b.rotation.y && a.rotation.z == b.rotation.z &&
+           a.rotation.w == b.rotation.w;
 }
 static void ipbdx_wake_near(ipbd_world *world, const ipbdx_collider *c) {
     int i;
     for (i = 0; i < world->counts.bodies; ++i) {
         ipbdx_body *body = world->bodies + i;
-        isphpbd_vec3 low = body->low, high = body->high, a = ipbdx_min3(c->from.position, c->to.position), b = ipbdx_max3(c->from.position, c->to.position);
+        isphpbd_vec3 low = body->low, high = body->high, a = ipbdx_min3(c->from.position, c->to.position),
+                     b = ipbdx_max3(c->from.position, c->to.position);
         if (!body->used || !body->asleep) continue;
-        if (c->bound < 0.5f * IPBDX_FAR && (a.x - c->bound > high.x || b.x + c->bound < low.x || a.y - c->bound > high.y || b.y + c->bound < low.y ||
-                                            a.z - c->bound > high.z || b.z + c->bound < low.z)) continue;
+        if (c->bound < 0.5f * IPBDX_FAR &&
+            (a.x - c->bound > high.x || b.x + c->bound < low.x || a.y - c->bound > high.y || b.y + c->bound < low.y ||
+             a.z - c->bound > high.z || b.z + c->bound < low.z))
+            continue;
         body->asleep = 0, body->quiet_seconds = 0.0f;
     }
 }
@@ -3610,7 +3887,8 @@ static void ipbdx_collect_touches(ipbd_world *world) {
             for (k = 0; k < 2 && world->touches[2 * (size_t)v + (size_t)k].collider; ++k) {
                 const ipbdx_touch *touch = world->touches + 2 * (size_t)v + k;
                 ipbdx_collider *c = world->colliders + touch->collider - 1;
-                ipbdx_push_collider(c, ipbdx_v3(world->positions + 4 * (size_t)v), isphpbdx_scale(touch->push, -1.0f / world->h));
+                ipbdx_push_collider(c, ipbdx_v3(world->positions + 4 * (size_t)v),
+                                    isphpbdx_scale(touch->push, -1.0f / world->h));
             }
     }
 }
@@ -3623,13 +3901,15 @@ static void ipbdx_end_colliders(ipbd_world *world) {
         isphpbd_quat turn;
         if (!c->used || !(c->inverse_mass > 0.0f)) continue;
         c->yield_offset = isphpbdx_madd(c->yield_offset, c->yield_velocity, world->h);
-        turn.x = 0.5f * world->h * c->yield_spin.x, turn.y = 0.5f * world->h * c->yield_spin.y, turn.z = 0.5f * world->h * c->yield_spin.z, turn.w = 1.0f;
+        turn.x = 0.5f * world->h * c->yield_spin.x, turn.y = 0.5f * world->h * c->yield_spin.y,
+        turn.z = 0.5f * world->h * c->yield_spin.z, turn.w = 1.0f;
         c->yield_turn = ipbdx_quat_unit(ipbdx_quat_mul(turn, c->yield_turn));
     }
 }
 static void ipbdx_finish_colliders(ipbd_world *world) {
     int i;
-    for (i = 0; i < world->counts.colliders; ++i) world->colliders[i].from = world->colliders[i].to = world->colliders[i].end;
+    for (i = 0; i < world->counts.colliders; ++i)
+        world->colliders[i].from = world->colliders[i].to = world->colliders[i].end;
 }
 
 ISPHPBD_API ipbd_collider_desc ipbd_collider_desc_default(void) {
@@ -3650,15 +3930,21 @@ static ipbd_shape ipbdx_shape(ipbd_shape_type type, float x, float y, float z) {
 }
 ISPHPBD_API ipbd_shape ipbd_shape_plane(void) { return ipbdx_shape(IPBD_PLANE, 0.0f, 0.0f, 0.0f); }
 ISPHPBD_API ipbd_shape ipbd_shape_sphere(float radius) { return ipbdx_shape(IPBD_SPHERE, radius, 0.0f, 0.0f); }
-ISPHPBD_API ipbd_shape ipbd_shape_capsule(float radius, float half_length) { return ipbdx_shape(IPBD_CAPSULE, radius, half_length, 0.0f); }
-ISPHPBD_API ipbd_shape ipbd_shape_box(float half_x, float half_y, float half_z) { return ipbdx_shape(IPBD_BOX, half_x, half_y, half_z); }
-static ipbd_shape ipbdx_shape_of_triangles(ipbd_shape_type type, const float *positions, int vertex_count, const uint32_t *triangles, int count) {
+ISPHPBD_API ipbd_shape ipbd_shape_capsule(float radius, float half_length) {
+    return ipbdx_shape(IPBD_CAPSULE, radius, half_length, 0.0f);
+}
+ISPHPBD_API ipbd_shape ipbd_shape_box(float half_x, float half_y, float half_z) {
+    return ipbdx_shape(IPBD_BOX, half_x, half_y, half_z);
+}
+static ipbd_shape ipbdx_shape_of_triangles(ipbd_shape_type type, const float *positions, int vertex_count,
+                                           const uint32_t *triangles, int count) {
     ipbd_shape s = ipbdx_shape(type, 0.0f, 0.0f, 0.0f);
     s.mesh.positions = positions, s.mesh.stride_bytes = 12, s.mesh.vertex_count = vertex_count;
     s.mesh.triangles = triangles, s.mesh.triangle_count = count;
     return s;
 }
-ISPHPBD_API ipbd_shape ipbd_shape_convex(const float *positions, int vertex_count, const uint32_t *triangles, int count) {
+ISPHPBD_API ipbd_shape ipbd_shape_convex(const float *positions, int vertex_count, const uint32_t *triangles,
+                                         int count) {
     return ipbdx_shape_of_triangles(IPBD_CONVEX, positions, vertex_count, triangles, count);
 }
 ISPHPBD_API ipbd_shape ipbd_shape_mesh(const float *positions, int vertex_count, const uint32_t *triangles, int count) {
@@ -3677,11 +3963,14 @@ ISPHPBD_API ipbd_shape ipbd_shape_sdf(ipbd_sdf_fn sdf, void *user) {
 
 static const char *ipbdx_shape_mesh_fault(const ipbd_mesh *m) {
     int i;
-    if (!m->positions || !m->triangles || m->vertex_count <= 0 || m->triangle_count <= 0 || m->stride_bytes < 12) return "the collider's mesh is empty";
+    if (!m->positions || !m->triangles || m->vertex_count <= 0 || m->triangle_count <= 0 || m->stride_bytes < 12)
+        return "the collider's mesh is empty";
     if (m->vertex_count > 1 << 24 || m->triangle_count > 1 << 24) return "the collider's mesh is too large";
-    if (!ipbdx_indices_valid(m->triangles, 3 * m->triangle_count, m->vertex_count)) return "the collider's mesh has an index out of range";
+    if (!ipbdx_indices_valid(m->triangles, 3 * m->triangle_count, m->vertex_count))
+        return "the collider's mesh has an index out of range";
     for (i = 0; i < m->vertex_count; ++i)
-        if (!isphpbdx_finite3(ipbdx_read_point(m->positions, m->stride_bytes, i))) return "the collider's mesh has a vertex that is not finite";
+        if (!isphpbdx_finite3(ipbdx_read_point(m->positions, m->stride_bytes, i)))
+            return "the collider's mesh has a vertex that is not finite";
     return NULL;
 }
 static const char *ipbdx_shape_fault(const ipbd_shape *s) {
@@ -3689,12 +3978,20 @@ static const char *ipbdx_shape_fault(const ipbd_shape *s) {
     switch (s->type) {
         case IPBD_PLANE: return NULL;
         case IPBD_SPHERE: return ipbdx_positive(s->size.x) ? NULL : "a sphere needs a radius > 0";
-        case IPBD_CAPSULE: return ipbdx_positive(s->size.x) && ipbdx_not_negative(s->size.y) ? NULL : "a capsule needs a radius > 0 and a half length >= 0";
-        case IPBD_BOX: return ipbdx_positive(s->size.x) && ipbdx_positive(s->size.y) && ipbdx_positive(s->size.z) ? NULL : "a box needs half extents > 0";
+        case IPBD_CAPSULE:
+            return ipbdx_positive(s->size.x) && ipbdx_not_negative(s->size.y)
+                       ? NULL
+                       : "a capsule needs a radius > 0 and a half length >= 0";
+        case IPBD_BOX:
+            return ipbdx_positive(s->size.x) && ipbdx_positive(s->size.y) && ipbdx_positive(s->size.z)
+                       ? NULL
+                       : "a box needs half extents > 0";
         case IPBD_CONVEX:
         case IPBD_MESH: return ipbdx_shape_mesh_fault(&s->mesh);
         case IPBD_HEIGHTFIELD:
-            if (!s->heights || s->columns < 2 || s->rows < 2 || s->columns > 8192 || s->rows > 8192 || !ipbdx_positive(s->cell)) return "a heightfield needs at least 2 x 2 heights and a cell > 0";
+            if (!s->heights || s->columns < 2 || s->rows < 2 || s->columns > 8192 || s->rows > 8192 ||
+                !ipbdx_positive(s->cell))
+                return "a heightfield needs at least 2 x 2 heights and a cell > 0";
             for (i = 0; i < s->columns * s->rows; ++i)
                 if (!isphpbdx_finite(s->heights[i])) return "a height is not finite";
             return NULL;
@@ -3710,17 +4007,24 @@ static void ipbdx_shape_room(const ipbd_shape *s, int *vertices, int *triangles)
 }
 static isphpbd_result ipbdx_collider_check(const ipbd_world *world, const ipbd_collider_desc *d) {
     const isphpbd_logger *logger = &world->desc.logger;
-    const char *fault = d->cookie == IPBDX_COLLIDER_COOKIE ? NULL : "make the collider desc with ipbd_collider_desc_default()";
+    const char *fault =
+        d->cookie == IPBDX_COLLIDER_COOKIE ? NULL : "make the collider desc with ipbd_collider_desc_default()";
     ipbd_pose pose = d->pose;
     int vertices, triangles;
-    if (fault || !ipbdx_pose_ready(&pose) || !ipbdx_not_negative(d->friction) || !ipbdx_not_negative(d->mass) || !ipbdx_not_negative(d->inertia.x) ||
-        !ipbdx_not_negative(d->inertia.y) || !ipbdx_not_negative(d->inertia.z))
-        return ipbdx_refuse(logger, ISPHPBD_BAD_DESC, fault ? fault : "a collider's pose, friction, mass or inertia is out of range");
+    if (fault || !ipbdx_pose_ready(&pose) || !ipbdx_not_negative(d->friction) || !ipbdx_not_negative(d->mass) ||
+        !ipbdx_not_negative(d->inertia.x) || !ipbdx_not_negative(d->inertia.y) || !ipbdx_not_negative(d->inertia.z))
+        return ipbdx_refuse(logger, ISPHPBD_BAD_DESC,
+                            fault ? fault : "a collider's pose, friction, mass or inertia is out of range");
     fault = ipbdx_shape_fault(&d->shape);
-    if (fault) return ipbdx_refuse(logger, d->shape.type == IPBD_CONVEX || d->shape.type == IPBD_MESH ? ISPHPBD_BAD_MESH : ISPHPBD_BAD_DESC, fault);
+    if (fault)
+        return ipbdx_refuse(
+            logger, d->shape.type == IPBD_CONVEX || d->shape.type == IPBD_MESH ? ISPHPBD_BAD_MESH : ISPHPBD_BAD_DESC,
+            fault);
     ipbdx_shape_room(&d->shape, &vertices, &triangles);
-    if (world->counts.collider_vertices + vertices > world->desc.capacity.collider_vertices) return ipbdx_refuse(logger, ISPHPBD_CAPACITY, "raise capacity.collider_vertices");
-    if (world->counts.collider_triangles + triangles > world->desc.capacity.collider_triangles) return ipbdx_refuse(logger, ISPHPBD_CAPACITY, "raise capacity.collider_triangles");
+    if (world->counts.collider_vertices + vertices > world->desc.capacity.collider_vertices)
+        return ipbdx_refuse(logger, ISPHPBD_CAPACITY, "raise capacity.collider_vertices");
+    if (world->counts.collider_triangles + triangles > world->desc.capacity.collider_triangles)
+        return ipbdx_refuse(logger, ISPHPBD_CAPACITY, "raise capacity.collider_triangles");
     return ISPHPBD_OK;
 }
 /* Bounds of the tree's leaves from the triangles, of the inner nodes from their children. */
@@ -3736,7 +4040,11 @@ static void ipbdx_mesh_bounds(ipbd_world *world, const ipbdx_collider *c, ipbdx_
     }
     for (i = visit.low; i < visit.high; ++i)
         for (k = 0; k < 3; ++k)
-            ipbdx_bound_points(nodes + 6 * (size_t)visit.node, world->collider_vertices[c->vertex_begin + (int)world->collider_triangles[3 * (size_t)(c->triangle_begin + i) + (size_t)k]], i == visit.low && k == 0);
+            ipbdx_bound_points(
+                nodes + 6 * (size_t)visit.node,
+                world->collider_vertices
+                    [c->vertex_begin + (int)world->collider_triangles[3 * (size_t)(c->triangle_begin + i) + (size_t)k]],
+                i == visit.low && k == 0);
 }
 static void ipbdx_convex_planes(ipbd_world *world, ipbdx_collider *c) {
     const isphpbd_vec3 *p = world->collider_vertices + c->vertex_begin;
@@ -3747,7 +4055,8 @@ static void ipbdx_convex_planes(ipbd_world *world, ipbdx_collider *c) {
     for (i = 0; i < c->triangle_count; ++i) {
         const uint32_t *t = world->collider_triangles + 3 * (size_t)(c->triangle_begin + i);
         float *plane = world->collider_nodes + 6 * (size_t)(c->triangle_begin + i);
-        isphpbd_vec3 n = ipbdx_unit(isphpbdx_cross(isphpbdx_sub(p[t[1]], p[t[0]]), isphpbdx_sub(p[t[2]], p[t[0]])), isphpbd_v3(0.0f, 1.0f, 0.0f));
+        isphpbd_vec3 n = ipbdx_unit(isphpbdx_cross(isphpbdx_sub(p[t[1]], p[t[0]]), isphpbdx_sub(p[t[2]], p[t[0]])),
+                                    isphpbd_v3(0.0f, 1.0f, 0.0f));
         if (isphpbdx_dot(n, isphpbdx_sub(p[t[0]], centre)) < 0.0f) n = isphpbdx_scale(n, -1.0f);
         ipbdx_put3(plane, n), plane[3] = isphpbdx_dot(n, p[t[0]]);
         c->inner = isphpbdx_min(c->inner, plane[3] - isphpbdx_dot(n, centre));
@@ -3766,7 +4075,9 @@ static void ipbdx_store_mesh(ipbd_world *world, ipbdx_collider *c, const ipbd_me
         ipbdx_convex_planes(world, c);
         return;
     }
-    ipbdx_tree_sort(world->collider_vertices + c->vertex_begin, world->collider_triangles + 3 * (size_t)c->triangle_begin, 3, 0, c->triangle_count, ipbdx_tree_depth(c->triangle_count));
+    ipbdx_tree_sort(world->collider_vertices + c->vertex_begin,
+                    world->collider_triangles + 3 * (size_t)c->triangle_begin, 3, 0, c->triangle_count,
+                    ipbdx_tree_depth(c->triangle_count));
     root.node = 0, root.low = 0, root.high = c->triangle_count;
     ipbdx_mesh_bounds(world, c, root, (1 << ipbdx_tree_depth(c->triangle_count)) - 1);
 }
@@ -3781,10 +4092,14 @@ static void ipbdx_store_shape(ipbd_world *world, ipbdx_collider *c, const ipbd_s
         case IPBD_PLANE: c->bound = c->inner = IPBDX_FAR; break;
         case IPBD_SPHERE: c->bound = s->size.x, c->inner = 0.5f * s->size.x; break;
         case IPBD_CAPSULE: c->bound = s->size.x + s->size.y, c->inner = 0.5f * s->size.x; break;
-        case IPBD_BOX: c->bound = isphpbdx_length(s->size), c->inner = 0.5f * isphpbdx_min(s->size.x, isphpbdx_min(s->size.y, s->size.z)); break;
+        case IPBD_BOX:
+            c->bound = isphpbdx_length(s->size),
+            c->inner = 0.5f * isphpbdx_min(s->size.x, isphpbdx_min(s->size.y, s->size.z));
+            break;
         case IPBD_HEIGHTFIELD:
             c->bound = c->inner = IPBDX_FAR;
-            memcpy(world->collider_vertices + c->vertex_begin, s->heights, (size_t)(s->columns * s->rows) * sizeof(float));
+            memcpy(world->collider_vertices + c->vertex_begin, s->heights,
+                   (size_t)(s->columns * s->rows) * sizeof(float));
             break;
         case IPBD_CONVEX:
         case IPBD_MESH:
@@ -3802,7 +4117,8 @@ ISPHPBD_API ipbd_collider ipbd_collider_create(ipbd_world *world, const ipbd_col
     if (result == ISPHPBD_OK) result = ipbdx_collider_check(world, desc);
     if (result == ISPHPBD_OK) {
         while (slot < world->counts.colliders && world->colliders[slot].used) ++slot;
-        if (slot >= world->desc.capacity.colliders) result = ipbdx_refuse(&world->desc.logger, ISPHPBD_CAPACITY, "raise capacity.colliders");
+        if (slot >= world->desc.capacity.colliders)
+            result = ipbdx_refuse(&world->desc.logger, ISPHPBD_CAPACITY, "raise capacity.colliders");
     }
     if (result == ISPHPBD_OK) {
         ipbdx_collider *c = world->colliders + slot;
@@ -3830,9 +4146,12 @@ ISPHPBD_API ipbd_collider ipbd_collider_create(ipbd_world *world, const ipbd_col
 static void ipbdx_forget_shape(ipbd_world *world, const ipbdx_collider *gone) {
     ipbdx_counts *n = &world->counts;
     int v = gone->vertex_begin, t = gone->triangle_begin, nv = gone->vertex_count, nt = gone->triangle_count, i;
-    memmove(world->collider_vertices + v, world->collider_vertices + v + nv, (size_t)(n->collider_vertices - v - nv) * sizeof(isphpbd_vec3));
-    memmove(world->collider_triangles + 3 * (size_t)t, world->collider_triangles + 3 * (size_t)(t + nt), (size_t)(n->collider_triangles - t - nt) * 12);
-    memmove(world->collider_nodes + 6 * (size_t)t, world->collider_nodes + 6 * (size_t)(t + nt), (size_t)(n->collider_triangles - t - nt) * 24);
+    memmove(world->collider_vertices + v, world->collider_vertices + v + nv,
+            (size_t)(n->collider_vertices - v - nv) * sizeof(isphpbd_vec3));
+    memmove(world->collider_triangles + 3 * (size_t)t, world->collider_triangles + 3 * (size_t)(t + nt),
+            (size_t)(n->collider_triangles - t - nt) * 12);
+    memmove(world->collider_nodes + 6 * (size_t)t, world->collider_nodes + 6 * (size_t)(t + nt),
+            (size_t)(n->collider_triangles - t - nt) * 24);
     n->collider_vertices -= nv, n->collider_triangles -= nt;
     for (i = 0; i < n->colliders; ++i) {
         ipbdx_collider *c = world->colliders + i;
@@ -3883,7 +4202,8 @@ ISPHPBD_API isphpbd_result ipbd_collider_pose(const ipbd_world *world, ipbd_coll
     *pose = c->end;
     return ISPHPBD_OK;
 }
-ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_collider collider, isphpbd_vec3 *linear, isphpbd_vec3 *angular) {
+ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_collider collider, isphpbd_vec3 *linear,
+                                                      isphpbd_vec3 *angular) {
     isphpbd_result open = ipbdx_open(world);
     ipbdx_collider *c;
     if (open != ISPHPBD_OK) return open;
@@ -3895,8 +4215,9 @@ ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_co
     return ISPHPBD_OK;
 }
 
-/* ---- [proximity] which soft parts are near each other ----------------------------------------------------------------------
-   Points against triangles and edges against edges, of one body with itself or of two bodies. Pairs nearer than the contact
+/* ---- [proximity] which soft parts are near each other ---------------------------------------------------------------
+   Points against triangles and edges against edges, of one body with itself or of two bodies. Pairs nearer than the
+   contact
    distance plus a margin are listed and kept until something has moved by half the margin. The list is in a fixed order
    and only a filter, so results do not depend on when it was made. */
 
@@ -3904,7 +4225,8 @@ static bool ipbdx_meets(const ipbd_world *world, int a, int b) {
     const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
     if (!p->used || !q->used) return false;
     if (a == b) return p->self_collision && !p->asleep;
-    return p->soft_collision && q->soft_collision && (p->layer & q->mask) && (q->layer & p->mask) && !(p->asleep && q->asleep);
+    return p->soft_collision && q->soft_collision && (p->layer & q->mask) && (q->layer & p->mask) &&
+           !(p->asleep && q->asleep);
 }
 static bool ipbdx_soft(const ipbdx_body *body) { return body->used && (body->self_collision || body->soft_collision); }
 static bool ipbdx_any_soft(const ipbd_world *world) {
@@ -3914,7 +4236,11 @@ static bool ipbdx_any_soft(const ipbd_world *world) {
     return false;
 }
 /* A tree over a body's triangles or surface edges. */
-typedef struct ipbdx_tree { float *nodes; const uint32_t *items; int corners, count, leaf_begin, vertex_begin; } ipbdx_tree;
+typedef struct ipbdx_tree {
+    float *nodes;
+    const uint32_t *items;
+    int corners, count, leaf_begin, vertex_begin;
+} ipbdx_tree;
 
 static ipbdx_tree ipbdx_tree_of(const ipbd_world *world, const ipbdx_body *body, bool edges) {
     ipbdx_tree tree;
@@ -3955,11 +4281,14 @@ static void ipbdx_refit_task(void *context, int index) {
     ipbdx_tree_refit(world, &tree, root);
 }
 typedef struct ipbdx_near_pair {
-    uint32_t v[4]; /* of the world */
-    int split;     /* corners of the first: 1 (point) or 2 (edge) */
+    uint32_t v[4];              /* of the world */
+    int split;                  /* corners of the first: 1 (point) or 2 (edge) */
     isphpbd_vec3 x[4], path[4]; /* start, and motion relative to the mean */
 } ipbdx_near_pair;
-typedef struct ipbdx_gap { float distance, weight[4]; isphpbd_vec3 normal; } ipbdx_gap; /* normal: from second to first */
+typedef struct ipbdx_gap {
+    float distance, weight[4];
+    isphpbd_vec3 normal;
+} ipbdx_gap; /* normal: from second to first */
 
 static void ipbdx_pair_corners(const ipbd_world *world, int index, ipbdx_near_pair *p) {
     const ipbdx_pair *pair = world->pairs + index;
@@ -3969,8 +4298,10 @@ static void ipbdx_pair_corners(const ipbd_world *world, int index, ipbdx_near_pa
     } else {
         const ipbdx_body *a = world->bodies + world->edge_body[pair->a], *b = world->bodies + world->edge_body[pair->b];
         p->split = 2;
-        p->v[0] = world->surface_edges[2 * (size_t)pair->a] + (uint32_t)a->vertex_begin, p->v[1] = world->surface_edges[2 * (size_t)pair->a + 1] + (uint32_t)a->vertex_begin;
-        p->v[2] = world->surface_edges[2 * (size_t)pair->b] + (uint32_t)b->vertex_begin, p->v[3] = world->surface_edges[2 * (size_t)pair->b + 1] + (uint32_t)b->vertex_begin;
+        p->v[0] = world->surface_edges[2 * (size_t)pair->a] + (uint32_t)a->vertex_begin,
+        p->v[1] = world->surface_edges[2 * (size_t)pair->a + 1] + (uint32_t)a->vertex_begin;
+        p->v[2] = world->surface_edges[2 * (size_t)pair->b] + (uint32_t)b->vertex_begin,
+        p->v[3] = world->surface_edges[2 * (size_t)pair->b + 1] + (uint32_t)b->vertex_begin;
     }
 }
 /* Fills start and relative motion; answers how fast the gap can shrink per substep at most. */
@@ -3994,7 +4325,8 @@ static float ipbdx_pair_paths(const ipbd_world *world, ipbdx_near_pair *p) {
 /* Parameters of the closest points of segments a-b and c-d (Ericson 2004). */
 static void ipbdx_closest_segments(const isphpbd_vec3 *x, float *s, float *t) {
     isphpbd_vec3 d1 = isphpbdx_sub(x[1], x[0]), d2 = isphpbdx_sub(x[3], x[2]), r = isphpbdx_sub(x[0], x[2]);
-    float a = isphpbdx_dot(d1, d1), e = isphpbdx_dot(d2, d2), b = isphpbdx_dot(d1, d2), c = isphpbdx_dot(d1, r), f = isphpbdx_dot(d2, r), den = a * e - b * b;
+    float a = isphpbdx_dot(d1, d1), e = isphpbdx_dot(d2, d2), b = isphpbdx_dot(d1, d2), c = isphpbdx_dot(d1, r),
+          f = isphpbdx_dot(d2, r), den = a * e - b * b;
     *s = den > 1e-6f * a * e ? isphpbdx_clamp((b * f - c * e) / den, 0.0f, 1.0f) : 0.5f;
     *t = e > IPBDX_TINY ? (b * *s + f) / e : 0.0f;
     if (*t < 0.0f) *t = 0.0f, *s = a > IPBDX_TINY ? isphpbdx_clamp(-c / a, 0.0f, 1.0f) : 0.0f;
@@ -4027,8 +4359,10 @@ static bool ipbdx_note_pair(ipbd_world *world, uint32_t a, uint32_t b, float rea
     return gap.distance <= reach;
 }
 /* Adds the pairs of one item (its bounds are widened by reach) with the items of a tree; only those from `from` on. */
-static bool ipbdx_find_pairs(ipbd_world *world, const float *bounds, float reach, uint32_t self, const uint32_t *own, int own_count, int own_begin, const ipbdx_tree *tree, int from, uint32_t base) {
-    isphpbd_vec3 wide = isphpbd_v3(reach, reach, reach), low = isphpbdx_sub(ipbdx_v3(bounds), wide), high = isphpbdx_add(ipbdx_v3(bounds + 3), wide);
+static bool ipbdx_find_pairs(ipbd_world *world, const float *bounds, float reach, uint32_t self, const uint32_t *own,
+                             int own_count, int own_begin, const ipbdx_tree *tree, int from, uint32_t base) {
+    isphpbd_vec3 wide = isphpbd_v3(reach, reach, reach), low = isphpbdx_sub(ipbdx_v3(bounds), wide),
+                 high = isphpbdx_add(ipbdx_v3(bounds + 3), wide);
     ipbdx_visit stack[IPBDX_STACK];
     int top = 1, i, k, m;
     stack[0].node = 0, stack[0].low = 0, stack[0].high = tree->count;
@@ -4044,7 +4378,8 @@ static bool ipbdx_find_pairs(ipbd_world *world, const float *bounds, float reach
             float box[6];
             for (k = 0; k < tree->corners; ++k)
                 for (m = 0; m < own_count; ++m)
-                    shared = shared || (tree->vertex_begin == own_begin && tree->items[tree->corners * i + k] == own[m]);
+                    shared =
+                        shared || (tree->vertex_begin == own_begin && tree->items[tree->corners * i + k] == own[m]);
             if (shared) continue;
             ipbdx_item_bounds(world, tree, i, box, true);
             if (ipbdx_boxes_apart(box, low, high)) continue;
@@ -4062,7 +4397,9 @@ static bool ipbdx_find_point_pairs(ipbd_world *world, int a, int b) {
     for (v = 0; v < (uint32_t)p->vertex_count && tree.count > 0; ++v) {
         if (!world->pins[p->vertex_begin + (int)v].surface) continue;
         ipbdx_bound_points(box, world->origins[p->vertex_begin + (int)v], true);
-        if (!ipbdx_find_pairs(world, box, reach, (uint32_t)p->vertex_begin + v, &v, 1, p->vertex_begin, &tree, 0, (uint32_t)q->triangle_begin)) return false;
+        if (!ipbdx_find_pairs(world, box, reach, (uint32_t)p->vertex_begin + v, &v, 1, p->vertex_begin, &tree, 0,
+                              (uint32_t)q->triangle_begin))
+            return false;
     }
     return true;
 }
@@ -4073,11 +4410,14 @@ static bool ipbdx_find_edge_pairs(ipbd_world *world, int a, int b) {
     int e;
     for (e = 0; e < own.count && tree.count > 0; ++e) {
         ipbdx_item_bounds(world, &own, e, box, true);
-        if (!ipbdx_find_pairs(world, box, reach, (uint32_t)(p->edge_begin + e), own.items + 2 * e, 2, p->vertex_begin, &tree, a == b ? e + 1 : 0, (uint32_t)q->edge_begin)) return false;
+        if (!ipbdx_find_pairs(world, box, reach, (uint32_t)(p->edge_begin + e), own.items + 2 * e, 2, p->vertex_begin,
+                              &tree, a == b ? e + 1 : 0, (uint32_t)q->edge_begin))
+            return false;
     }
     return true;
 }
-/* How a body moved in this substep, or (from_reference) since pairs were listed: on average, and beyond that at most. Starts
+/* How a body moved in this substep, or (from_reference) since pairs were listed: on average, and beyond that at most.
+   Starts
    count as well as ends. */
 static ipbdx_drift ipbdx_body_drift(const ipbd_world *world, const ipbdx_body *body, bool from_reference) {
     ipbdx_drift drift;
@@ -4086,10 +4426,12 @@ static ipbdx_drift ipbdx_body_drift(const ipbd_world *world, const ipbdx_body *b
     drift.mean = ipbdx_zero3();
     for (v = body->vertex_begin; v < end; ++v) {
         isphpbd_vec3 from = from_reference ? world->reference[v] : world->origins[v];
-        drift.mean = isphpbdx_madd(drift.mean, isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), from), 1.0f / (float)body->vertex_count);
+        drift.mean = isphpbdx_madd(drift.mean, isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), from),
+                                   1.0f / (float)body->vertex_count);
     }
     for (v = body->vertex_begin; v < end; ++v) {
-        isphpbd_vec3 start = world->origins[v], from = isphpbdx_add(from_reference ? world->reference[v] : start, drift.mean);
+        isphpbd_vec3 start = world->origins[v],
+                     from = isphpbdx_add(from_reference ? world->reference[v] : start, drift.mean);
         isphpbd_vec3 d = isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), from), e = isphpbdx_sub(start, from);
         most = isphpbdx_max(most, isphpbdx_max(isphpbdx_dot(d, d), isphpbdx_dot(e, e)));
     }
@@ -4101,11 +4443,13 @@ static float ipbdx_soft_motion(const ipbd_world *world, bool from_reference) {
     float most = 0.0f;
     int a, b;
     for (a = 0; a < world->counts.bodies; ++a)
-        if (ipbdx_soft(world->bodies + a)) world->drifts[a] = ipbdx_body_drift(world, world->bodies + a, from_reference);
+        if (ipbdx_soft(world->bodies + a))
+            world->drifts[a] = ipbdx_body_drift(world, world->bodies + a, from_reference);
     for (a = 0; a < world->counts.bodies; ++a)
         for (b = a; b < world->counts.bodies; ++b) {
             const ipbdx_drift *p = world->drifts + a, *q = world->drifts + b;
-            if (ipbdx_meets(world, a, b)) most = isphpbdx_max(most, p->rest + q->rest + isphpbdx_length(isphpbdx_sub(p->mean, q->mean)));
+            if (ipbdx_meets(world, a, b))
+                most = isphpbdx_max(most, p->rest + q->rest + isphpbdx_length(isphpbdx_sub(p->mean, q->mean)));
         }
     return most;
 }
@@ -4115,7 +4459,8 @@ static void ipbdx_list_pairs(ipbd_world *world) {
     int a, b;
     world->pair_thickness = 0.0f;
     for (a = 0; a < world->counts.bodies; ++a)
-        if (ipbdx_soft(world->bodies + a)) world->pair_thickness = isphpbdx_max(world->pair_thickness, world->bodies[a].thickness);
+        if (ipbdx_soft(world->bodies + a))
+            world->pair_thickness = isphpbdx_max(world->pair_thickness, world->bodies[a].thickness);
     world->pair_margin = 0.5f * world->pair_thickness + 2.0f * motion, world->pair_drift = motion;
     for (a = 0; a < world->counts.vertices; ++a) world->reference[a] = world->origins[a];
     isphpbdx_run(&world->desc.parallel, ipbdx_refit_task, world, 2 * world->counts.bodies);
@@ -4136,11 +4481,13 @@ static void ipbdx_refresh_pairs(ipbd_world *world) {
     if (world->pairs_stale || world->pair_drift > world->pair_margin) ipbdx_list_pairs(world);
 }
 
-/* ---- [contacts] between soft parts ---------------------------------------------------------------------------------------------
-   A pair's paths over the substep are followed by additive advancement (Li et al. 2021): the distance now, over the speed at
+/* ---- [contacts] between soft parts ----------------------------------------------------------------------------------
+   A pair's paths over the substep are followed by additive advancement (Li et al. 2021): the distance now, over the
+   speed at
    which it can shrink at most, is time that may pass safely. Where paths come nearer than the contact distance a
    linear contact holds the four vertices apart inside the constraint loop; a final pass then stops, without loss of
-   momentum, whatever would still cross. Since no substep ends crossed, the side on which things started is always right. */
+   momentum, whatever would still cross. Since no substep ends crossed, the side on which things started is always
+   right. */
 
 static void ipbdx_pair_at(const ipbdx_near_pair *p, float t, isphpbd_vec3 *x) {
     int k;
@@ -4160,7 +4507,8 @@ static float ipbdx_advance(const ipbdx_near_pair *p, float speed, float limit, i
     }
     return t;
 }
-/* Contact distance of a pair. Parts of one body that are nearer than that by birth keep nine tenths of what they had. */
+/* Contact distance of a pair. Parts of one body that are nearer than that by birth keep nine tenths of what they had.
+   */
 static float ipbdx_pair_distance(const ipbd_world *world, const ipbdx_near_pair *p, float *friction) {
     const ipbdx_body *a = world->bodies + world->vertex_body[p->v[0]], *b = world->bodies + world->vertex_body[p->v[3]];
     float distance = 0.5f * (a->thickness + b->thickness);
@@ -4183,7 +4531,9 @@ static bool ipbdx_pair_contact(const ipbd_world *world, int index, ipbdx_contact
     ipbdx_pair_corners(world, index, &p);
     speed = ipbdx_pair_paths(world, &p);
     ipbdx_measure_gap(p.x, p.split, &now);
-    if (now.distance > speed + 0.5f * (world->bodies[world->vertex_body[p.v[0]]].thickness + world->bodies[world->vertex_body[p.v[3]]].thickness)) return false;
+    if (now.distance > speed + 0.5f * (world->bodies[world->vertex_body[p.v[0]]].thickness +
+                                       world->bodies[world->vertex_body[p.v[3]]].thickness))
+        return false;
     distance = ipbdx_pair_distance(world, &p, &friction);
     if (now.distance > speed + distance) return false;
     gap = now;
@@ -4192,14 +4542,17 @@ static bool ipbdx_pair_contact(const ipbd_world *world, int index, ipbdx_contact
     memcpy(contact->weight, gap.weight, sizeof gap.weight);
     contact->normal = gap.normal, contact->friction = friction;
     contact->distance = distance;
-    if (now.distance < distance) contact->distance = now.distance + isphpbdx_min(IPBDX_PUSH_SPEED * world->h, IPBDX_PUSH_SHARE * (distance - now.distance));
+    if (now.distance < distance)
+        contact->distance =
+            now.distance + isphpbdx_min(IPBDX_PUSH_SPEED * world->h, IPBDX_PUSH_SHARE * (distance - now.distance));
     contact->push = isphpbdx_max(0.0f, contact->distance - now.distance) / world->h, contact->active = 0;
     return true;
 }
 /* Blocks of pairs are looked at in parallel, each writing its contacts where its pairs were; then they are packed. */
 static void ipbdx_contact_task(void *context, int block) {
     ipbd_world *world = (ipbd_world *)context;
-    int i, end = isphpbdx_mini((block + 1) * IPBDX_PAIR_BLOCK, world->pair_count), count = 0, begin = block * IPBDX_PAIR_BLOCK;
+    int i, end = isphpbdx_mini((block + 1) * IPBDX_PAIR_BLOCK, world->pair_count), count = 0,
+           begin = block * IPBDX_PAIR_BLOCK;
     for (i = begin; i < end; ++i)
         if (ipbdx_pair_contact(world, i, world->contacts + begin + count)) ++count;
     world->block_contacts[block] = count;
@@ -4215,7 +4568,8 @@ static void ipbdx_find_contacts(ipbd_world *world) {
     blocks = (world->pair_count + IPBDX_PAIR_BLOCK - 1) / IPBDX_PAIR_BLOCK;
     isphpbdx_run(&world->desc.parallel, ipbdx_contact_task, world, blocks);
     for (block = 0; block < blocks; ++block)
-        for (i = 0; i < world->block_contacts[block]; ++i) world->contacts[world->contact_count++] = world->contacts[block * IPBDX_PAIR_BLOCK + i];
+        for (i = 0; i < world->block_contacts[block]; ++i)
+            world->contacts[world->contact_count++] = world->contacts[block * IPBDX_PAIR_BLOCK + i];
     for (i = 0; i < world->contact_count; ++i) { /* what is touched by something awake wakes up with the next step */
         int a = (int)world->vertex_body[world->contacts[i].v[0]], b = (int)world->vertex_body[world->contacts[i].v[3]];
         if (world->bodies[a].asleep) ipbdx_wake(world->bodies + a);
@@ -4245,10 +4599,14 @@ static void ipbdx_solve_contact(ipbd_world *world, ipbdx_contact *c) {
     c->active = 1;
     ipbdx_push_four(world, c, c->normal, depth / weight);
     for (k = 0; k < 4; ++k)
-        slip = isphpbdx_madd(slip, isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)c->v[k]), ipbdx_v3(world->starts + 4 * (size_t)c->v[k])), c->weight[k]);
+        slip = isphpbdx_madd(slip,
+                             isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)c->v[k]),
+                                          ipbdx_v3(world->starts + 4 * (size_t)c->v[k])),
+                             c->weight[k]);
     slip = isphpbdx_madd(slip, c->normal, -isphpbdx_dot(slip, c->normal));
     length = isphpbdx_length(slip);
-    if (length > IPBDX_TINY) ipbdx_push_four(world, c, slip, -isphpbdx_min(1.0f, c->friction * depth / length) / weight);
+    if (length > IPBDX_TINY)
+        ipbdx_push_four(world, c, slip, -isphpbdx_min(1.0f, c->friction * depth / length) / weight);
 }
 static void ipbdx_solve_contacts(ipbd_world *world) {
     uint64_t began = isphpbdx_ticks(&world->desc.clock);
@@ -4256,7 +4614,8 @@ static void ipbdx_solve_contacts(ipbd_world *world) {
     for (i = 0; i < world->contact_count; ++i) ipbdx_solve_contact(world, world->contacts + i);
     world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
 }
-/* Parts that were moved apart because they had been too near must not fly apart: the speed of that push is taken back; and
+/* Parts that were moved apart because they had been too near must not fly apart: the speed of that push is taken back;
+   and
    parts that hardly move against each other come to rest. A vertex that a collider holds has not moved, and gets
    nothing. */
 static void ipbdx_calm_contact(ipbd_world *world, const ipbdx_contact *c) {
@@ -4270,7 +4629,8 @@ static void ipbdx_calm_contact(ipbd_world *world, const ipbdx_contact *c) {
     }
     if (!(weight > IPBDX_TINY)) return;
     apart = isphpbdx_clamp(isphpbdx_dot(c->normal, speed), 0.0f, c->push);
-    change = isphpbdx_length(speed) < IPBDX_REST_SPEED ? isphpbdx_scale(speed, -0.5f / weight) : isphpbdx_scale(c->normal, -apart / weight);
+    change = isphpbdx_length(speed) < IPBDX_REST_SPEED ? isphpbdx_scale(speed, -0.5f / weight)
+                                                       : isphpbdx_scale(c->normal, -apart / weight);
     for (k = 0; k < 4; ++k) {
         float *v = world->velocities + 4 * (size_t)c->v[k];
         ipbdx_put3(v, isphpbdx_madd(ipbdx_v3(v), change, c->weight[k] * w[k]));
@@ -4281,7 +4641,8 @@ static void ipbdx_calm_contacts(ipbd_world *world) {
     for (i = 0; i < world->contact_count; ++i)
         if (world->contacts[i].active) ipbdx_calm_contact(world, world->contacts + i);
 }
-/* Takes the share 1 - t of the pair's motion relative to its centre of mass away; momentum stays. A pinned vertex counts as
+/* Takes the share 1 - t of the pair's motion relative to its centre of mass away; momentum stays. A pinned vertex
+   counts as
    infinitely heavy. */
 static void ipbdx_stop_pair(ipbd_world *world, const ipbdx_near_pair *p, float t) {
     isphpbd_vec3 mean = ipbdx_zero3(), path[4];
@@ -4307,7 +4668,8 @@ static bool ipbdx_keeps_side(const ipbdx_near_pair *p, const ipbdx_gap *start, f
     for (k = 1; k < 4; ++k) d = isphpbdx_madd(d, isphpbdx_sub(x[k], x[0]), start->weight[k]);
     return isphpbdx_dot(d, start->normal) >= limit;
 }
-/* Rounds of the clamp: first only what leads to the crossing is taken away, then all relative motion, then all motion. */
+/* Rounds of the clamp: first only what leads to the crossing is taken away, then all relative motion, then all motion.
+   */
 typedef enum ipbdx_brake { IPBDX_BRAKE_PART = 0, IPBDX_BRAKE_RELATIVE, IPBDX_BRAKE_ALL } ipbdx_brake;
 
 /* True if the pair would cross or come much nearer than it was; it is stopped then. */
@@ -4343,26 +4705,31 @@ static void ipbdx_clamp_contacts(ipbd_world *world) {
     world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
 }
 
-/* ---- [momentum] what constraints must not change -----------------------------------------------------------------------------
-   Forces along the gradients at the end of a substep have no net force, but a small torque about its start, where velocities
-   belong: implicit integration brakes what turns. Bodies without pins get that back, and the sums' rounding errors, by a
+/* ---- [momentum] what constraints must not change --------------------------------------------------------------------
+   Forces along the gradients at the end of a substep have no net force, but a small torque about its start, where
+   velocities
+   belong: implicit integration brakes what turns. Bodies without pins get that back, and the sums' rounding errors, by
+   a
    rigid motion: per body the sums over m (x - predicted) and its moment about the start are brought to zero. */
 
 typedef enum ipbdx_sum_of { IPBDX_OF_VELOCITY, IPBDX_OF_CORRECTION } ipbdx_sum_of;
 
-/* Sums of mass, moment, and of m u with its moment, where u is the velocity, or what the constraints moved in this substep.
+/* Sums of mass, moment, and of m u with its moment, where u is the velocity, or what the constraints moved in this
+   substep.
    Places count from where the body's first vertex was born. */
 static void ipbdx_sum_slab(const ipbd_world *world, int index, ipbdx_sum_of what) {
     const ipbdx_slab *slab = world->slabs + index;
     const ipbdx_body *body = world->bodies + slab->body;
-    const float *places = what == IPBDX_OF_VELOCITY ? world->positions : world->starts, *origin = &world->rests[body->vertex_begin].x;
+    const float *places = what == IPBDX_OF_VELOCITY ? world->positions : world->starts,
+                *origin = &world->rests[body->vertex_begin].x;
     ipbdx_partial *sum = world->partials + index;
     int v, k;
     sum->mass = 0.0;
     memset(sum->moment, 0, sizeof sum->moment), memset(sum->momentum, 0, sizeof sum->momentum);
     memset(sum->spin, 0, sizeof sum->spin), memset(sum->inertia, 0, sizeof sum->inertia);
     for (v = body->vertex_begin + slab->vertex_begin; v < body->vertex_begin + slab->vertex_end; ++v) {
-        const float *x = world->positions + 4 * (size_t)v, *speed = world->velocities + 4 * (size_t)v, *place = places + 4 * (size_t)v;
+        const float *x = world->positions + 4 * (size_t)v, *speed = world->velocities + 4 * (size_t)v,
+                    *place = places + 4 * (size_t)v;
         double mass = what == IPBDX_OF_VELOCITY ? (double)world->masses[v] : 1.0 / (double)x[3], r[3], u[3];
         for (k = 0; k < 3; ++k) {
             r[k] = (double)place[k] - (double)origin[k];
@@ -4375,12 +4742,14 @@ static void ipbdx_sum_slab(const ipbd_world *world, int index, ipbdx_sum_of what
             sum->spin[k] += mass * (r[a] * u[b] - r[b] * u[a]);
             sum->inertia[k] += mass * (r[a] * r[a] + r[b] * r[b]);
         }
-        sum->inertia[3] -= mass * r[0] * r[1], sum->inertia[4] -= mass * r[0] * r[2], sum->inertia[5] -= mass * r[1] * r[2];
+        sum->inertia[3] -= mass * r[0] * r[1], sum->inertia[4] -= mass * r[0] * r[2],
+            sum->inertia[5] -= mass * r[1] * r[2];
     }
 }
 static void ipbdx_solve_3x3(const double *m, const double *right, double *out) { /* symmetric: xx yy zz xy xz yz */
     double a = m[1] * m[2] - m[5] * m[5], b = m[4] * m[5] - m[3] * m[2], c = m[3] * m[5] - m[4] * m[1];
-    double det = m[0] * a + m[3] * b + m[4] * c, e = m[0] * m[2] - m[4] * m[4], f = m[3] * m[4] - m[0] * m[5], g = m[0] * m[1] - m[3] * m[3];
+    double det = m[0] * a + m[3] * b + m[4] * c, e = m[0] * m[2] - m[4] * m[4], f = m[3] * m[4] - m[0] * m[5],
+           g = m[0] * m[1] - m[3] * m[3];
     out[0] = out[1] = out[2] = 0.0;
     if (!(det > 0.0)) return;
     out[0] = (a * right[0] + b * right[1] + c * right[2]) / det;
@@ -4397,7 +4766,8 @@ static ipbdx_motion ipbdx_rigid_motion(const ipbd_world *world, const ipbdx_body
     for (i = body->slab_begin; i < body->slab_begin + body->slab_interior; ++i) {
         const ipbdx_partial *sum = world->partials + i;
         m.mass += sum->mass;
-        for (k = 0; k < 3; ++k) m.centre[k] += sum->moment[k], m.velocity[k] += sum->momentum[k], spin[k] += sum->spin[k];
+        for (k = 0; k < 3; ++k)
+            m.centre[k] += sum->moment[k], m.velocity[k] += sum->momentum[k], spin[k] += sum->spin[k];
         for (k = 0; k < 6; ++k) inertia[k] += sum->inertia[k];
     }
     for (k = 0; k < 3; ++k) m.centre[k] /= m.mass, m.velocity[k] /= m.mass;
@@ -4406,7 +4776,8 @@ static ipbdx_motion ipbdx_rigid_motion(const ipbd_world *world, const ipbdx_body
         spin[k] -= m.mass * (m.centre[a] * m.velocity[b] - m.centre[b] * m.velocity[a]);
         inertia[k] -= m.mass * (m.centre[a] * m.centre[a] + m.centre[b] * m.centre[b]);
     }
-    inertia[3] += m.mass * m.centre[0] * m.centre[1], inertia[4] += m.mass * m.centre[0] * m.centre[2], inertia[5] += m.mass * m.centre[1] * m.centre[2];
+    inertia[3] += m.mass * m.centre[0] * m.centre[1], inertia[4] += m.mass * m.centre[0] * m.centre[2],
+        inertia[5] += m.mass * m.centre[1] * m.centre[2];
     small = 1e-9 * (inertia[0] + inertia[1] + inertia[2]); /* a straight rope has no inertia about itself */
     for (k = 0; k < 3; ++k) inertia[k] += small;
     ipbdx_solve_3x3(inertia, spin, m.spin);
@@ -4415,11 +4786,13 @@ static ipbdx_motion ipbdx_rigid_motion(const ipbd_world *world, const ipbdx_body
 }
 static double ipbdx_rigid_at(const ipbdx_motion *m, const float *place, int k) {
     int a = (k + 1) % 3, b = (k + 2) % 3;
-    return m->velocity[k] + m->spin[a] * ((double)place[b] - m->centre[b]) - m->spin[b] * ((double)place[a] - m->centre[a]);
+    return m->velocity[k] + m->spin[a] * ((double)place[b] - m->centre[b]) -
+           m->spin[b] * ((double)place[a] - m->centre[a]);
 }
 static void ipbdx_correction_task(void *context, int index) {
     const ipbdx_job *job = (const ipbdx_job *)context;
-    if (job->world->bodies[job->world->slabs[job->slabs[index]].body].unbound) ipbdx_sum_slab(job->world, job->slabs[index], IPBDX_OF_CORRECTION);
+    if (job->world->bodies[job->world->slabs[job->slabs[index]].body].unbound)
+        ipbdx_sum_slab(job->world, job->slabs[index], IPBDX_OF_CORRECTION);
 }
 static void ipbdx_restore_task(void *context, int index) {
     const ipbdx_job *job = (const ipbdx_job *)context;
@@ -4463,12 +4836,13 @@ static void ipbdx_trim_task(void *context, int index) {
     for (v = body->vertex_begin + slab->vertex_begin; v < body->vertex_begin + slab->vertex_end && body->unbound; ++v)
         for (k = 0; k < 3; ++k) {
             float *u = world->velocities + 4 * (size_t)v + k;
-            double trim = ipbdx_rigid_at(world->motions + slab->body, world->starts + 4 * (size_t)v, k) / (double)world->h;
+            double trim =
+                ipbdx_rigid_at(world->motions + slab->body, world->starts + 4 * (size_t)v, k) / (double)world->h;
             if (trim > -1.0 && trim < 1.0) *u = (float)((double)*u - trim); /* more than 1 m/s is no rounding */
         }
 }
 
-/* ---- [sleep] and the frame round the substeps --------------------------------------------------------------------------- */
+/* ---- [sleep] and the frame round the substeps -------------------------------------------------------------------- */
 
 /* Fastest vertex of a slab, for sleeping. */
 static void ipbdx_speed_task(void *context, int index) {
@@ -4483,12 +4857,14 @@ static void ipbdx_speed_task(void *context, int index) {
     }
     world->partials[job->slabs[index]].fastest = sqrtf(fastest);
 }
-/* Velocities move toward those of the body as if it were rigid: linear and angular momentum stay (Mueller et al. 2007). */
+/* Velocities move toward those of the body as if it were rigid: linear and angular momentum stay (Mueller et al. 2007).
+   */
 static void ipbdx_damp_body(ipbd_world *world, const ipbdx_body *body) {
     ipbdx_motion m;
     double share = 1.0 - 1.0 / (1.0 + (double)body->damping * (double)world->dt);
     int v, k;
-    for (v = body->slab_begin; v < body->slab_begin + body->slab_interior; ++v) ipbdx_sum_slab(world, v, IPBDX_OF_VELOCITY);
+    for (v = body->slab_begin; v < body->slab_begin + body->slab_interior; ++v)
+        ipbdx_sum_slab(world, v, IPBDX_OF_VELOCITY);
     m = ipbdx_rigid_motion(world, body);
     for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
         const float *x = world->positions + 4 * (size_t)v;
@@ -4506,12 +4882,14 @@ static void ipbdx_flow(ipbd_world *world, const ipbdx_body *body) {
     for (; g < end; ++g)
         for (lane = 0; lane < 4; ++lane) {
             uint32_t i = g->v[0][lane], j = g->v[1][lane];
-            float first = isphpbdx_length(isphpbdx_sub(world->rests[body->vertex_begin + (int)i], world->rests[body->vertex_begin + (int)j]));
+            float first = isphpbdx_length(
+                isphpbdx_sub(world->rests[body->vertex_begin + (int)i], world->rests[body->vertex_begin + (int)j]));
             float length = isphpbdx_length(isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)i), ipbdx_v3(x + 4 * (size_t)j)));
             float excess = length - g->rest[lane], yield = body->plastic_yield * g->rest[lane];
             if (isphpbdx_abs(excess) <= yield) continue;
             excess = excess > 0.0f ? excess - yield : excess + yield;
-            g->rest[lane] = isphpbdx_clamp(g->rest[lane] + share * excess, first / (1.0f + body->plastic_max), first * (1.0f + body->plastic_max));
+            g->rest[lane] = isphpbdx_clamp(g->rest[lane] + share * excess, first / (1.0f + body->plastic_max),
+                                           first * (1.0f + body->plastic_max));
         }
 }
 /* At rest with its bounds known, so that what comes near can wake it. */
@@ -4534,9 +4912,11 @@ static void ipbdx_finish_task(void *context, int index) {
     int i;
     if (body->damping > 0.0f) ipbdx_damp_body(world, body);
     if (body->plastic_creep > 0.0f && body->plastic_yield > 0.0f) ipbdx_flow(world, body);
-    for (i = body->slab_begin; i < body->slab_begin + body->slab_interior; ++i) fastest = isphpbdx_max(fastest, world->partials[i].fastest);
+    for (i = body->slab_begin; i < body->slab_begin + body->slab_interior; ++i)
+        fastest = isphpbdx_max(fastest, world->partials[i].fastest);
     body->quiet_seconds = fastest < world->desc.sleep_speed ? body->quiet_seconds + world->dt : 0.0f;
-    if (body->can_sleep && world->desc.sleep_speed > 0.0f && body->quiet_seconds >= world->desc.sleep_seconds) ipbdx_fall_asleep(world, body);
+    if (body->can_sleep && world->desc.sleep_speed > 0.0f && body->quiet_seconds >= world->desc.sleep_seconds)
+        ipbdx_fall_asleep(world, body);
     for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i)
         if (world->pins[i].pinned == 1u) world->pins[i].from = world->pins[i].to;
 }
@@ -4570,12 +4950,14 @@ static void ipbdx_vertex_task(void *context, int index) {
     ipbd_world *world = job->world;
     const ipbdx_slab *slab = world->slabs + job->slabs[index];
     const ipbdx_body *body = world->bodies + slab->body;
-    int v, begin = body->vertex_begin + slab->vertex_begin, end = body->vertex_begin + slab->vertex_end, contacts = 0, next = 0;
+    int v, begin = body->vertex_begin + slab->vertex_begin, end = body->vertex_begin + slab->vertex_end, contacts = 0,
+           next = 0;
     ipbdx_near near_list;
     for (v = begin; v < end && body->tether_slack > 0.0f; ++v) ipbdx_tether(world, body, v);
     while (next < world->counts.colliders) {
         next = ipbdx_list_near(world, slab, next, &near_list);
-        for (v = begin; v < end && near_list.count > 0; ++v) contacts += ipbdx_collide_vertex(world, body, v, &near_list);
+        for (v = begin; v < end && near_list.count > 0; ++v)
+            contacts += ipbdx_collide_vertex(world, body, v, &near_list);
     }
     world->partials[job->slabs[index]].contacts = contacts;
 }
@@ -4666,7 +5048,8 @@ ISPHPBD_API isphpbd_result ipbd_substep_end(ipbd_world *world) {
     if (world->phase != IPBDX_PREDICTED) return ISPHPBD_BAD_ARGUMENT;
     ipbdx_clamp_contacts(world);
     ipbdx_run_slabs(world, ipbdx_end_task, world->interiors, world->interior_count);
-    if (world->iteration > 0 && ipbdx_any_unbound(world)) ipbdx_run_slabs(world, ipbdx_trim_task, world->interiors, world->interior_count);
+    if (world->iteration > 0 && ipbdx_any_unbound(world))
+        ipbdx_run_slabs(world, ipbdx_trim_task, world->interiors, world->interior_count);
     ipbdx_calm_contacts(world);
     ipbdx_end_colliders(world);
     for (i = 0; i < world->active_count; ++i) world->bodies[world->active_bodies[i]].lambda_h = world->h;
@@ -4714,7 +5097,7 @@ ISPHPBD_API ipbd_step_info ipbd_step(ipbd_world *world, float dt) {
     return ipbd_step_finish(world);
 }
 
-/* ---- [bodies] what the user does with a body ------------------------------------------------------------------------------ */
+/* ---- [bodies] what the user does with a body --------------------------------------------------------------------- */
 
 /* The body if the world may be changed and the handle is good; *result tells. */
 static ipbdx_body *ipbdx_edit(ipbd_world *world, ipbd_body handle, isphpbd_result *result) {
@@ -4732,7 +5115,8 @@ static int ipbdx_vertex_of(const ipbd_world *world, const ipbdx_body *body, int 
     v = world->vertex_map[body->input_begin + input_vertex];
     return v == IPBD_NO_VERTEX ? -1 : body->vertex_begin + (int)v;
 }
-static int ipbdx_edit_vertex(ipbd_world *world, ipbd_body handle, int input_vertex, ipbdx_body **body, isphpbd_result *result) {
+static int ipbdx_edit_vertex(ipbd_world *world, ipbd_body handle, int input_vertex, ipbdx_body **body,
+                             isphpbd_result *result) {
     int v;
     *body = ipbdx_edit(world, handle, result);
     if (!*body) return -1;
@@ -4744,7 +5128,8 @@ static int ipbdx_edit_vertex(ipbd_world *world, ipbd_body handle, int input_vert
 /* Takes [begin, begin + count) out of an array; what is behind moves up. */
 static void ipbdx_cut(void *array, size_t size, int begin, int count, int total) {
     unsigned char *bytes = (unsigned char *)array;
-    memmove(bytes + size * (size_t)begin, bytes + size * (size_t)(begin + count), size * (size_t)(total - begin - count));
+    memmove(bytes + size * (size_t)begin, bytes + size * (size_t)(begin + count),
+            size * (size_t)(total - begin - count));
 }
 static void ipbdx_cut_vertices(ipbd_world *w, int begin, int count) {
     int total = w->counts.vertices;
@@ -4797,13 +5182,18 @@ ISPHPBD_API isphpbd_result ipbd_body_destroy(ipbd_world *world, ipbd_body handle
     for (i = 0; i < world->counts.skins; ++i)
         if (world->skins[i].used && world->skins[i].body == slot) ipbdx_forget_skin(world, world->skins + i);
     ipbdx_cut_vertices(world, gone.vertex_begin, gone.vertex_count);
-    ipbdx_cut(world->vertex_map, 4, gone.input_begin, gone.input_count, world->counts.inputs), world->counts.inputs -= gone.input_count;
-    ipbdx_cut(world->triangles, 12, gone.triangle_begin, gone.triangle_count, world->counts.triangles), world->counts.triangles -= gone.triangle_count;
+    ipbdx_cut(world->vertex_map, 4, gone.input_begin, gone.input_count, world->counts.inputs),
+        world->counts.inputs -= gone.input_count;
+    ipbdx_cut(world->triangles, 12, gone.triangle_begin, gone.triangle_count, world->counts.triangles),
+        world->counts.triangles -= gone.triangle_count;
     ipbdx_cut(world->edge_body, 4, gone.edge_begin, gone.edge_count, world->counts.surface_edges);
-    ipbdx_cut(world->surface_edges, 8, gone.edge_begin, gone.edge_count, world->counts.surface_edges), world->counts.surface_edges -= gone.edge_count;
-    ipbdx_cut(world->slabs, sizeof *world->slabs, gone.slab_begin, gone.slab_count, world->counts.slabs), world->counts.slabs -= gone.slab_count;
+    ipbdx_cut(world->surface_edges, 8, gone.edge_begin, gone.edge_count, world->counts.surface_edges),
+        world->counts.surface_edges -= gone.edge_count;
+    ipbdx_cut(world->slabs, sizeof *world->slabs, gone.slab_begin, gone.slab_count, world->counts.slabs),
+        world->counts.slabs -= gone.slab_count;
     for (i = 0; i < IPBDX_STORES; ++i) {
-        ipbdx_cut(ipbdx_store_base(world, i), ipbdx_store_size(i), gone.group_begin[i], gone.group_count[i], world->counts.groups[i]);
+        ipbdx_cut(ipbdx_store_base(world, i), ipbdx_store_size(i), gone.group_begin[i], gone.group_count[i],
+                  world->counts.groups[i]);
         world->counts.groups[i] -= gone.group_count[i];
     }
     body->used = 0, body->generation = ipbdx_next_generation(body->generation);
@@ -4830,7 +5220,8 @@ ISPHPBD_API ipbd_view ipbd_body_view(const ipbd_world *world, ipbd_body handle) 
     view.vertex_map = world->vertex_map + body->input_begin, view.input_vertex_count = body->input_count;
     return view;
 }
-ISPHPBD_API isphpbd_result ipbd_body_range(const ipbd_world *world, ipbd_body handle, int *vertex_begin, int *vertex_end, int *triangle_begin, int *triangle_end) {
+ISPHPBD_API isphpbd_result ipbd_body_range(const ipbd_world *world, ipbd_body handle, int *vertex_begin,
+                                           int *vertex_end, int *triangle_begin, int *triangle_end) {
     const ipbdx_body *body = ipbdx_body_of(world, handle);
     if (!body) return ISPHPBD_BAD_HANDLE;
     if (vertex_begin) *vertex_begin = body->vertex_begin;
@@ -4839,7 +5230,8 @@ ISPHPBD_API isphpbd_result ipbd_body_range(const ipbd_world *world, ipbd_body ha
     if (triangle_end) *triangle_end = body->triangle_begin + body->triangle_count;
     return ISPHPBD_OK;
 }
-ISPHPBD_API isphpbd_result ipbd_body_vertex(const ipbd_world *world, ipbd_body handle, int input_vertex, isphpbd_vec3 *position, isphpbd_vec3 *velocity) {
+ISPHPBD_API isphpbd_result ipbd_body_vertex(const ipbd_world *world, ipbd_body handle, int input_vertex,
+                                            isphpbd_vec3 *position, isphpbd_vec3 *velocity) {
     const ipbdx_body *body = ipbdx_body_of(world, handle);
     int v;
     if (!body) return ISPHPBD_BAD_HANDLE;
@@ -4858,7 +5250,8 @@ static void ipbdx_write3(float *array, size_t stride, uint32_t index, isphpbd_ve
     memcpy((unsigned char *)(void *)array + stride * index, &value, sizeof value);
 }
 /* Area-weighted unit normals of triangles over points, both of the caller. map turns points into corners, or NULL. */
-static void ipbdx_normals_over(const float *positions, float *normals, size_t stride, uint32_t count, const uint32_t *triangles, int triangle_count) {
+static void ipbdx_normals_over(const float *positions, float *normals, size_t stride, uint32_t count,
+                               const uint32_t *triangles, int triangle_count) {
     isphpbd_vec3 zero = ipbdx_zero3(), up = isphpbd_v3(0.0f, 1.0f, 0.0f);
     uint32_t i;
     int t, k;
@@ -4866,14 +5259,17 @@ static void ipbdx_normals_over(const float *positions, float *normals, size_t st
     for (t = 0; t < triangle_count; ++t) {
         const uint32_t *c = triangles + 3 * (size_t)t;
         isphpbd_vec3 a = ipbdx_read3(positions, stride, c[0]);
-        isphpbd_vec3 n = isphpbdx_cross(isphpbdx_sub(ipbdx_read3(positions, stride, c[1]), a), isphpbdx_sub(ipbdx_read3(positions, stride, c[2]), a));
-        for (k = 0; k < 3; ++k) ipbdx_write3(normals, stride, c[k], isphpbdx_add(ipbdx_read3(normals, stride, c[k]), n));
+        isphpbd_vec3 n = isphpbdx_cross(isphpbdx_sub(ipbdx_read3(positions, stride, c[1]), a),
+                                        isphpbdx_sub(ipbdx_read3(positions, stride, c[2]), a));
+        for (k = 0; k < 3; ++k)
+            ipbdx_write3(normals, stride, c[k], isphpbdx_add(ipbdx_read3(normals, stride, c[k]), n));
     }
     for (i = 0; i < count; ++i) ipbdx_write3(normals, stride, i, ipbdx_unit(ipbdx_read3(normals, stride, i), up));
 }
 /* Sums triangles' normals in the first input vertex of each vertex, then gives them to the welded ones. */
 static void ipbdx_read_normals(const ipbd_world *world, const ipbdx_body *body, float *normals, size_t stride) {
-    const uint32_t *map = world->vertex_map + body->input_begin, *t = world->triangles + 3 * (size_t)body->triangle_begin;
+    const uint32_t *map = world->vertex_map + body->input_begin,
+                   *t = world->triangles + 3 * (size_t)body->triangle_begin;
     const uint32_t *input = world->vertex_input + body->vertex_begin;
     const float *x = world->positions + 4 * (size_t)body->vertex_begin;
     uint32_t i, count = (uint32_t)body->input_count;
@@ -4882,13 +5278,18 @@ static void ipbdx_read_normals(const ipbd_world *world, const ipbdx_body *body, 
         if (map[i] != IPBD_NO_VERTEX) ipbdx_write3(normals, stride, i, ipbdx_zero3());
     for (k = 0; k < body->triangle_count; ++k, t += 3) {
         isphpbd_vec3 a = ipbdx_v3(x + 4 * (size_t)t[0]);
-        isphpbd_vec3 n = isphpbdx_cross(isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[1]), a), isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[2]), a));
-        for (i = 0; i < 3; ++i) ipbdx_write3(normals, stride, input[t[i]], isphpbdx_add(ipbdx_read3(normals, stride, input[t[i]]), n));
+        isphpbd_vec3 n = isphpbdx_cross(isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[1]), a),
+                                        isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[2]), a));
+        for (i = 0; i < 3; ++i)
+            ipbdx_write3(normals, stride, input[t[i]], isphpbdx_add(ipbdx_read3(normals, stride, input[t[i]]), n));
     }
     for (i = 0; i < count; ++i) /* the first of several comes first, and is a unit vector by then */
-        if (map[i] != IPBD_NO_VERTEX) ipbdx_write3(normals, stride, i, ipbdx_unit(ipbdx_read3(normals, stride, input[map[i]]), isphpbd_v3(0.0f, 1.0f, 0.0f)));
+        if (map[i] != IPBD_NO_VERTEX)
+            ipbdx_write3(normals, stride, i,
+                         ipbdx_unit(ipbdx_read3(normals, stride, input[map[i]]), isphpbd_v3(0.0f, 1.0f, 0.0f)));
 }
-ISPHPBD_API isphpbd_result ipbd_body_read(const ipbd_world *world, ipbd_body handle, float *positions, float *normals, size_t stride_bytes) {
+ISPHPBD_API isphpbd_result ipbd_body_read(const ipbd_world *world, ipbd_body handle, float *positions, float *normals,
+                                          size_t stride_bytes) {
     const ipbdx_body *body = ipbdx_body_of(world, handle);
     int i;
     if (!body) return ISPHPBD_BAD_HANDLE;
@@ -4945,7 +5346,8 @@ ISPHPBD_API isphpbd_result ipbd_attach(ipbd_world *world, ipbd_body handle, int 
     ++body->attachments;
     return ISPHPBD_OK;
 }
-ISPHPBD_API isphpbd_result ipbd_pin_force(const ipbd_world *world, ipbd_body handle, int input_vertex, isphpbd_vec3 *force) {
+ISPHPBD_API isphpbd_result ipbd_pin_force(const ipbd_world *world, ipbd_body handle, int input_vertex,
+                                          isphpbd_vec3 *force) {
     const ipbdx_body *body = ipbdx_body_of(world, handle);
     isphpbd_vec3 sum;
     int v, i, k, kind, group;
@@ -4972,11 +5374,14 @@ ISPHPBD_API isphpbd_result ipbd_body_add_velocity(ipbd_world *world, ipbd_body h
     if (!body) return result;
     if (!isphpbdx_finite3(velocity)) return ISPHPBD_BAD_ARGUMENT;
     for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v)
-        if (!world->pins[v].pinned) ipbdx_put3(world->velocities + 4 * (size_t)v, isphpbdx_add(ipbdx_v3(world->velocities + 4 * (size_t)v), velocity));
+        if (!world->pins[v].pinned)
+            ipbdx_put3(world->velocities + 4 * (size_t)v,
+                       isphpbdx_add(ipbdx_v3(world->velocities + 4 * (size_t)v), velocity));
     ipbdx_wake(body);
     return ISPHPBD_OK;
 }
-ISPHPBD_API isphpbd_result ipbd_vertex_add_impulse(ipbd_world *world, ipbd_body handle, int input_vertex, isphpbd_vec3 impulse) {
+ISPHPBD_API isphpbd_result ipbd_vertex_add_impulse(ipbd_world *world, ipbd_body handle, int input_vertex,
+                                                   isphpbd_vec3 impulse) {
     isphpbd_result result;
     ipbdx_body *body;
     int v = ipbdx_edit_vertex(world, handle, input_vertex, &body, &result);
@@ -4984,7 +5389,8 @@ ISPHPBD_API isphpbd_result ipbd_vertex_add_impulse(ipbd_world *world, ipbd_body 
     if (v < 0) return result;
     if (!isphpbdx_finite3(impulse)) return ISPHPBD_BAD_ARGUMENT;
     velocity = world->velocities + 4 * (size_t)v;
-    if (!world->pins[v].pinned) ipbdx_put3(velocity, isphpbdx_madd(ipbdx_v3(velocity), impulse, world->inverse_masses[v]));
+    if (!world->pins[v].pinned)
+        ipbdx_put3(velocity, isphpbdx_madd(ipbdx_v3(velocity), impulse, world->inverse_masses[v]));
     ipbdx_wake(body);
     return ISPHPBD_OK;
 }
@@ -4999,7 +5405,8 @@ ISPHPBD_API isphpbd_result ipbd_vertex_set_mass(ipbd_world *world, ipbd_body han
     ipbdx_wake(body);
     return ISPHPBD_OK;
 }
-ISPHPBD_API isphpbd_result ipbd_body_set_pressure(ipbd_world *world, ipbd_body handle, float balloon_pressure, float overpressure) {
+ISPHPBD_API isphpbd_result ipbd_body_set_pressure(ipbd_world *world, ipbd_body handle, float balloon_pressure,
+                                                  float overpressure) {
     isphpbd_result result;
     ipbdx_body *body = ipbdx_edit(world, handle, &result);
     if (!body) return result;
@@ -5021,7 +5428,8 @@ static void ipbdx_carry(float *point, isphpbd_vec3 pivot, const ipbd_pose *chang
     isphpbd_vec3 r = isphpbdx_rotate(change->rotation, isphpbdx_sub(ipbdx_v3(point), pivot));
     ipbdx_put3(point, isphpbdx_add(isphpbdx_add(pivot, r), change->position));
 }
-ISPHPBD_API isphpbd_result ipbd_body_teleport(ipbd_world *world, ipbd_body handle, isphpbd_vec3 pivot, ipbd_pose change) {
+ISPHPBD_API isphpbd_result ipbd_body_teleport(ipbd_world *world, ipbd_body handle, isphpbd_vec3 pivot,
+                                              ipbd_pose change) {
     isphpbd_result result;
     ipbdx_body *body = ipbdx_edit(world, handle, &result);
     int v;
@@ -5032,7 +5440,8 @@ ISPHPBD_API isphpbd_result ipbd_body_teleport(ipbd_world *world, ipbd_body handl
         ipbdx_carry(world->positions + 4 * (size_t)v, pivot, &change);
         ipbdx_carry(world->starts + 4 * (size_t)v, pivot, &change);
         ipbdx_put3(velocity, isphpbdx_rotate(change.rotation, ipbdx_v3(velocity)));
-        if (world->pins[v].pinned == 1u) ipbdx_carry(&world->pins[v].from.x, pivot, &change), ipbdx_carry(&world->pins[v].to.x, pivot, &change);
+        if (world->pins[v].pinned == 1u)
+            ipbdx_carry(&world->pins[v].from.x, pivot, &change), ipbdx_carry(&world->pins[v].to.x, pivot, &change);
     }
     world->pairs_stale = true;
     ipbdx_wake(body);
@@ -5091,7 +5500,9 @@ ISPHPBD_API isphpbd_result ipbd_shift_origin(ipbd_world *world, isphpbd_vec3 off
         ipbdx_put3(world->positions + 4 * (size_t)i, isphpbdx_add(ipbdx_v3(world->positions + 4 * (size_t)i), offset));
         ipbdx_put3(world->starts + 4 * (size_t)i, isphpbdx_add(ipbdx_v3(world->starts + 4 * (size_t)i), offset));
         world->rests[i] = isphpbdx_add(world->rests[i], offset);
-        if (world->pins[i].pinned == 1u) world->pins[i].from = isphpbdx_add(world->pins[i].from, offset), world->pins[i].to = isphpbdx_add(world->pins[i].to, offset);
+        if (world->pins[i].pinned == 1u)
+            world->pins[i].from = isphpbdx_add(world->pins[i].from, offset),
+            world->pins[i].to = isphpbdx_add(world->pins[i].to, offset);
     }
     for (i = 0; i < world->counts.bodies; ++i) {
         world->bodies[i].low = isphpbdx_add(world->bodies[i].low, offset);
@@ -5099,8 +5510,10 @@ ISPHPBD_API isphpbd_result ipbd_shift_origin(ipbd_world *world, isphpbd_vec3 off
     }
     for (i = 0; i < world->counts.colliders; ++i) {
         ipbdx_collider *c = world->colliders + i;
-        c->from.position = isphpbdx_add(c->from.position, offset), c->to.position = isphpbdx_add(c->to.position, offset);
-        c->start.position = isphpbdx_add(c->start.position, offset), c->end.position = isphpbdx_add(c->end.position, offset);
+        c->from.position = isphpbdx_add(c->from.position, offset),
+        c->to.position = isphpbdx_add(c->to.position, offset);
+        c->start.position = isphpbdx_add(c->start.position, offset),
+        c->end.position = isphpbdx_add(c->end.position, offset);
     }
     world->pairs_stale = true;
     return ISPHPBD_OK;
@@ -5119,7 +5532,9 @@ ISPHPBD_API ipbd_stats ipbd_world_stats(const ipbd_world *world) {
         ++s.bodies, s.sleeping_bodies += body->asleep ? 1 : 0;
         s.slabs += body->slab_count;
         for (k = 0; k < IPBDX_KINDS; ++k)
-            *(k == IPBDX_VOLUME || k == IPBDX_ELASTIC ? &s.tetrahedra : k == IPBDX_BEND || k == IPBDX_DIHEDRAL || k == IPBDX_ISOMETRIC ? &s.bends : &s.edges) += body->constraint_count[k];
+            *(k == IPBDX_VOLUME || k == IPBDX_ELASTIC                          ? &s.tetrahedra
+              : k == IPBDX_BEND || k == IPBDX_DIHEDRAL || k == IPBDX_ISOMETRIC ? &s.bends
+                                                                               : &s.edges) += body->constraint_count[k];
     }
     s.vertices = world->counts.vertices, s.triangles = world->counts.triangles;
     s.collider_contacts = world->last.collider_contacts, s.soft_contacts = world->contact_count;
@@ -5140,11 +5555,12 @@ ISPHPBD_API ipbd_stats ipbd_world_stats(const ipbd_world *world) {
     return s;
 }
 
-/* ---- [skins] render meshes that ride on a body ---------------------------------------------------------------------------- */
+/* ---- [skins] render meshes that ride on a body ------------------------------------------------------------------- */
 
 /* Barycentric weights of p in a tetrahedron of rest positions; answers the smallest, which is >= 0 inside. */
 static float ipbdx_barycentric(const isphpbd_vec3 *rests, const uint32_t *v, isphpbd_vec3 p, float *weight) {
-    isphpbd_vec3 a = rests[v[0]], e1 = isphpbdx_sub(rests[v[1]], a), e2 = isphpbdx_sub(rests[v[2]], a), e3 = isphpbdx_sub(rests[v[3]], a), q = isphpbdx_sub(p, a);
+    isphpbd_vec3 a = rests[v[0]], e1 = isphpbdx_sub(rests[v[1]], a), e2 = isphpbdx_sub(rests[v[2]], a),
+                 e3 = isphpbdx_sub(rests[v[3]], a), q = isphpbdx_sub(p, a);
     float volume = isphpbdx_dot(isphpbdx_cross(e1, e2), e3);
     weight[1] = isphpbdx_dot(isphpbdx_cross(e2, e3), q) / volume;
     weight[2] = isphpbdx_dot(isphpbdx_cross(e3, e1), q) / volume;
@@ -5152,11 +5568,14 @@ static float ipbdx_barycentric(const isphpbd_vec3 *rests, const uint32_t *v, isp
     weight[0] = 1.0f - weight[1] - weight[2] - weight[3];
     return isphpbdx_min(isphpbdx_min(weight[0], weight[1]), isphpbdx_min(weight[2], weight[3]));
 }
-static float ipbdx_bind_in_store(const ipbd_world *world, const ipbdx_body *body, int store, isphpbd_vec3 p, float best, ipbdx_bind *bind) {
+static float ipbdx_bind_in_store(const ipbd_world *world, const ipbdx_body *body, int store, isphpbd_vec3 p, float best,
+                                 ipbdx_bind *bind) {
     const isphpbd_vec3 *rests = world->rests + body->vertex_begin;
     int i, lane, k;
     for (i = 0; i < body->group_count[store] && best < 0.0f; ++i) {
-        const uint32_t *v = (const uint32_t *)(const void *)(ipbdx_store_base(world, store) + (size_t)(body->group_begin[store] + i) * ipbdx_store_size(store));
+        const uint32_t *v =
+            (const uint32_t *)(const void *)(ipbdx_store_base(world, store) +
+                                             (size_t)(body->group_begin[store] + i) * ipbdx_store_size(store));
         for (lane = 0; lane < 4; ++lane) {
             uint32_t t[4];
             float weight[4], inside;
@@ -5192,32 +5611,40 @@ static bool ipbdx_bind_point(const ipbd_world *world, const ipbdx_body *body, is
     ipbdx_bind_to_surface(world, body, p, bind);
     return true;
 }
-static isphpbd_result ipbdx_skin_check(const ipbd_world *world, const ipbdx_body *body, const float *positions, size_t stride, int count) {
+static isphpbd_result ipbdx_skin_check(const ipbd_world *world, const ipbdx_body *body, const float *positions,
+                                       size_t stride, int count) {
     int i;
     if (!body) return ISPHPBD_BAD_HANDLE;
     if (!positions || stride < 12 || count <= 0) return ISPHPBD_BAD_ARGUMENT;
-    if (!body->triangle_count) return ipbdx_refuse(&world->desc.logger, ISPHPBD_BAD_MESH, "a skin needs a body with triangles or tetrahedra");
-    if (count > world->desc.capacity.skin_vertices - world->counts.binds) return ipbdx_refuse(&world->desc.logger, ISPHPBD_CAPACITY, "raise capacity.skin_vertices");
+    if (!body->triangle_count)
+        return ipbdx_refuse(&world->desc.logger, ISPHPBD_BAD_MESH, "a skin needs a body with triangles or tetrahedra");
+    if (count > world->desc.capacity.skin_vertices - world->counts.binds)
+        return ipbdx_refuse(&world->desc.logger, ISPHPBD_CAPACITY, "raise capacity.skin_vertices");
     for (i = 0; i < count; ++i)
-        if (!isphpbdx_finite3(ipbdx_read_point(positions, stride, i))) return ipbdx_refuse(&world->desc.logger, ISPHPBD_BAD_MESH, "a skin vertex is not finite");
+        if (!isphpbdx_finite3(ipbdx_read_point(positions, stride, i)))
+            return ipbdx_refuse(&world->desc.logger, ISPHPBD_BAD_MESH, "a skin vertex is not finite");
     return ISPHPBD_OK;
 }
-ISPHPBD_API ipbd_skin ipbd_skin_create(ipbd_world *world, ipbd_body handle, const float *positions, size_t stride_bytes, int count, isphpbd_result *why) {
+ISPHPBD_API ipbd_skin ipbd_skin_create(ipbd_world *world, ipbd_body handle, const float *positions, size_t stride_bytes,
+                                       int count, isphpbd_result *why) {
     isphpbd_result result = ipbdx_open(world);
     ipbd_skin skin;
     ipbdx_body *body = NULL;
     int slot = 0, i;
     skin.id = 0;
-    if (result == ISPHPBD_OK) body = ipbdx_body_of(world, handle), result = ipbdx_skin_check(world, body, positions, stride_bytes, count);
+    if (result == ISPHPBD_OK)
+        body = ipbdx_body_of(world, handle), result = ipbdx_skin_check(world, body, positions, stride_bytes, count);
     if (result == ISPHPBD_OK) {
         while (slot < world->counts.skins && world->skins[slot].used) ++slot;
-        if (slot >= world->desc.capacity.skins) result = ipbdx_refuse(&world->desc.logger, ISPHPBD_CAPACITY, "raise capacity.skins");
+        if (slot >= world->desc.capacity.skins)
+            result = ipbdx_refuse(&world->desc.logger, ISPHPBD_CAPACITY, "raise capacity.skins");
     }
     if (result == ISPHPBD_OK) {
         ipbdx_skin *s = world->skins + slot;
         if (slot >= world->counts.skins) s->generation = 0, world->counts.skins = slot + 1;
         s->used = 1, s->body = (int)(body - world->bodies), s->begin = world->counts.binds, s->count = count;
-        for (i = 0; i < count; ++i) ipbdx_bind_point(world, body, ipbdx_read_point(positions, stride_bytes, i), world->binds + s->begin + i);
+        for (i = 0; i < count; ++i)
+            ipbdx_bind_point(world, body, ipbdx_read_point(positions, stride_bytes, i), world->binds + s->begin + i);
         world->counts.binds += count;
         skin.id = ipbdx_handle(s->generation, slot);
     }
@@ -5234,33 +5661,44 @@ ISPHPBD_API isphpbd_result ipbd_skin_destroy(ipbd_world *world, ipbd_skin skin) 
     return ISPHPBD_OK;
 }
 static isphpbd_vec3 ipbdx_bind_place(const float *x, const ipbdx_bind *bind) {
-    isphpbd_vec3 a = ipbdx_v3(x + 4 * (size_t)bind->v[0]), b = ipbdx_v3(x + 4 * (size_t)bind->v[1]), c = ipbdx_v3(x + 4 * (size_t)bind->v[2]), p;
-    p = isphpbdx_add(isphpbdx_add(isphpbdx_scale(a, bind->weight[0]), isphpbdx_scale(b, bind->weight[1])), isphpbdx_scale(c, bind->weight[2]));
+    isphpbd_vec3 a = ipbdx_v3(x + 4 * (size_t)bind->v[0]), b = ipbdx_v3(x + 4 * (size_t)bind->v[1]),
+                 c = ipbdx_v3(x + 4 * (size_t)bind->v[2]), p;
+    p = isphpbdx_add(isphpbdx_add(isphpbdx_scale(a, bind->weight[0]), isphpbdx_scale(b, bind->weight[1])),
+                     isphpbdx_scale(c, bind->weight[2]));
     if (bind->v[3] != IPBDX_NONE) return isphpbdx_madd(p, ipbdx_v3(x + 4 * (size_t)bind->v[3]), bind->weight[3]);
-    return isphpbdx_madd(p, ipbdx_unit(isphpbdx_cross(isphpbdx_sub(b, a), isphpbdx_sub(c, a)), ipbdx_zero3()), bind->weight[3]);
+    return isphpbdx_madd(p, ipbdx_unit(isphpbdx_cross(isphpbdx_sub(b, a), isphpbdx_sub(c, a)), ipbdx_zero3()),
+                         bind->weight[3]);
 }
-ISPHPBD_API isphpbd_result ipbd_skin_read(const ipbd_world *world, ipbd_skin skin, float *positions, float *normals, size_t stride_bytes, const uint32_t *triangles, int triangle_count) {
+ISPHPBD_API isphpbd_result ipbd_skin_read(const ipbd_world *world, ipbd_skin skin, float *positions, float *normals,
+                                          size_t stride_bytes, const uint32_t *triangles, int triangle_count) {
     const ipbdx_skin *s = ipbdx_skin_of(world, skin);
     const float *x;
     int i;
     if (!s) return ISPHPBD_BAD_HANDLE;
-    if (!positions || stride_bytes < 12 || triangle_count < 0 || (triangle_count && !triangles)) return ISPHPBD_BAD_ARGUMENT;
+    if (!positions || stride_bytes < 12 || triangle_count < 0 || (triangle_count && !triangles))
+        return ISPHPBD_BAD_ARGUMENT;
     if (!ipbdx_indices_valid(triangles, 3 * triangle_count, s->count)) return ISPHPBD_BAD_MESH;
     x = world->positions + 4 * (size_t)world->bodies[s->body].vertex_begin;
-    for (i = 0; i < s->count; ++i) ipbdx_write3(positions, stride_bytes, (uint32_t)i, ipbdx_bind_place(x, world->binds + s->begin + i));
+    for (i = 0; i < s->count; ++i)
+        ipbdx_write3(positions, stride_bytes, (uint32_t)i, ipbdx_bind_place(x, world->binds + s->begin + i));
     if (normals) ipbdx_normals_over(positions, normals, stride_bytes, (uint32_t)s->count, triangles, triangle_count);
     return ISPHPBD_OK;
 }
 
-/* ---- [snapshot] hash, save, load -------------------------------------------------------------------------------------------------
+/* ---- [snapshot] hash, save, load ------------------------------------------------------------------------------------
    A snapshot is a header and the used part of every array that outlives a step, in a fixed order, and a checksum. */
 
-typedef struct ipbdx_part { void *data; size_t size; int count; } ipbdx_part;
+typedef struct ipbdx_part {
+    void *data;
+    size_t size;
+    int count;
+} ipbdx_part;
 #define IPBDX_PARTS 28
 
 static int ipbdx_list_parts(const ipbd_world *w, const ipbdx_counts *n, ipbdx_part *parts) {
     int count = 0, k;
-#define IPBDX_PART(array, bytes, number) parts[count].data = (void *)(array), parts[count].size = (bytes), parts[count].count = (number), ++count
+#define IPBDX_PART(array, bytes, number)                                                                               \
+    parts[count].data = (void *)(array), parts[count].size = (bytes), parts[count].count = (number), ++count
     IPBDX_PART(w->bodies, sizeof *w->bodies, n->bodies);
     IPBDX_PART(w->slabs, sizeof *w->slabs, n->slabs);
     for (k = 0; k < IPBDX_STORES; ++k) IPBDX_PART(ipbdx_store_base(w, k), ipbdx_store_size(k), n->groups[k]);
@@ -5292,7 +5730,7 @@ typedef struct ipbdx_snapshot_head {
     isphpbd_vec3 gravity, wind;
     float air_density;
     int32_t substeps, iterations;
-    uint32_t sum[2];                    /* of all that follows, and of the head with these two zero */
+    uint32_t sum[2]; /* of all that follows, and of the head with these two zero */
 } ipbdx_snapshot_head;
 #define IPBDX_MAGIC 0x44425049u /* IPBD, least byte first */
 
@@ -5305,7 +5743,8 @@ static uint64_t ipbdx_layout_hash(const ipbd_world *world) {
 }
 static uint64_t ipbdx_parts_hash(uint64_t hash, const ipbdx_part *parts, int count) {
     int i;
-    for (i = 0; i < count; ++i) hash = isphpbdx_hash_words(hash, parts[i].data, parts[i].size / 4 * (size_t)parts[i].count);
+    for (i = 0; i < count; ++i)
+        hash = isphpbdx_hash_words(hash, parts[i].data, parts[i].size / 4 * (size_t)parts[i].count);
     return hash;
 }
 static ipbdx_snapshot_head ipbdx_make_head(const ipbd_world *world) {
@@ -5324,7 +5763,8 @@ ISPHPBD_API uint64_t ipbd_hash(const ipbd_world *world) {
     ipbdx_snapshot_head head;
     if (!world) return 0;
     head = ipbdx_make_head(world);
-    return ipbdx_parts_hash(isphpbdx_hash_words(7, &head, sizeof head / 4), parts, ipbdx_list_parts(world, &world->counts, parts));
+    return ipbdx_parts_hash(isphpbdx_hash_words(7, &head, sizeof head / 4), parts,
+                            ipbdx_list_parts(world, &world->counts, parts));
 }
 ISPHPBD_API size_t ipbd_save(const ipbd_world *world, void *bytes, size_t capacity) {
     ipbdx_part parts[IPBDX_PARTS];
@@ -5349,16 +5789,20 @@ ISPHPBD_API size_t ipbd_save(const ipbd_world *world, void *bytes, size_t capaci
     return size;
 }
 
-static bool ipbdx_in(int begin, int count, int total) { return begin >= 0 && count >= 0 && begin <= total && count <= total - begin; }
+static bool ipbdx_in(int begin, int count, int total) {
+    return begin >= 0 && count >= 0 && begin <= total && count <= total - begin;
+}
 static bool ipbdx_counts_sane(const ipbd_world *world, const ipbdx_counts *n) {
     const ipbd_capacity *c = &world->desc.capacity;
     int k;
     for (k = 0; k < IPBDX_STORES; ++k)
         if (!ipbdx_in(0, n->groups[k], ipbdx_store_room(c, k))) return false;
-    return ipbdx_in(0, n->vertices, c->vertices) && ipbdx_in(0, n->inputs, c->input_vertices) && ipbdx_in(0, n->triangles, c->triangles) &&
-           ipbdx_in(0, n->surface_edges, 3 * c->triangles) && ipbdx_in(0, n->slabs, c->slabs) && ipbdx_in(0, n->bodies, c->bodies) &&
-           ipbdx_in(0, n->colliders, c->colliders) && ipbdx_in(0, n->skins, c->skins) && ipbdx_in(0, n->binds, c->skin_vertices) &&
-           ipbdx_in(0, n->collider_vertices, c->collider_vertices) && ipbdx_in(0, n->collider_triangles, c->collider_triangles);
+    return ipbdx_in(0, n->vertices, c->vertices) && ipbdx_in(0, n->inputs, c->input_vertices) &&
+           ipbdx_in(0, n->triangles, c->triangles) && ipbdx_in(0, n->surface_edges, 3 * c->triangles) &&
+           ipbdx_in(0, n->slabs, c->slabs) && ipbdx_in(0, n->bodies, c->bodies) &&
+           ipbdx_in(0, n->colliders, c->colliders) && ipbdx_in(0, n->skins, c->skins) &&
+           ipbdx_in(0, n->binds, c->skin_vertices) && ipbdx_in(0, n->collider_vertices, c->collider_vertices) &&
+           ipbdx_in(0, n->collider_triangles, c->collider_triangles);
 }
 static bool ipbdx_body_sane(const ipbdx_body *b, const ipbdx_counts *n) {
     int k;
@@ -5366,12 +5810,16 @@ static bool ipbdx_body_sane(const ipbdx_body *b, const ipbdx_counts *n) {
     if (!b->used) return true;
     for (k = 0; k < IPBDX_STORES; ++k)
         if (!ipbdx_in(b->group_begin[k], b->group_count[k], n->groups[k])) return false;
-    return ipbdx_in(b->vertex_begin, b->vertex_count, n->vertices) && ipbdx_in(b->input_begin, b->input_count, n->inputs) &&
-           ipbdx_in(b->triangle_begin, b->triangle_count, n->triangles) && ipbdx_in(b->edge_begin, b->edge_count, n->surface_edges) &&
+    return ipbdx_in(b->vertex_begin, b->vertex_count, n->vertices) &&
+           ipbdx_in(b->input_begin, b->input_count, n->inputs) &&
+           ipbdx_in(b->triangle_begin, b->triangle_count, n->triangles) &&
+           ipbdx_in(b->edge_begin, b->edge_count, n->surface_edges) &&
            ipbdx_in(b->slab_begin, b->slab_count, n->slabs) && ipbdx_in(0, b->slab_interior, b->slab_count);
 }
 /* Copies record i of an unaligned array. */
-static void ipbdx_fetch(const unsigned char *array, size_t size, int i, void *record) { memcpy(record, array + size * (size_t)i, size); }
+static void ipbdx_fetch(const unsigned char *array, size_t size, int i, void *record) {
+    memcpy(record, array + size * (size_t)i, size);
+}
 
 static bool ipbdx_words_below(const unsigned char *bytes, int begin, int count, uint32_t limit, bool none_too) {
     int i;
@@ -5387,9 +5835,12 @@ static bool ipbdx_slabs_sane(const ipbdx_body *body, const unsigned char *slabs,
     for (i = body->slab_begin; i < body->slab_begin + body->slab_count; ++i) {
         ipbdx_slab slab;
         ipbdx_fetch(slabs, sizeof slab, i, &slab);
-        if (slab.body != slot || !ipbdx_in(slab.vertex_begin, slab.vertex_end - slab.vertex_begin, body->vertex_count)) return false;
+        if (slab.body != slot || !ipbdx_in(slab.vertex_begin, slab.vertex_end - slab.vertex_begin, body->vertex_count))
+            return false;
         for (kind = 0; kind < IPBDX_KINDS; ++kind)
-            if (!ipbdx_in(slab.group_begin[kind], slab.group_end[kind] - slab.group_begin[kind], body->group_count[ipbdx_store_of(kind)])) return false;
+            if (!ipbdx_in(slab.group_begin[kind], slab.group_end[kind] - slab.group_begin[kind],
+                          body->group_count[ipbdx_store_of(kind)]))
+                return false;
     }
     return true;
 }
@@ -5398,7 +5849,9 @@ static bool ipbdx_groups_sane(const ipbdx_body *body, const ipbdx_part *stores) 
     int store, i;
     for (store = 0; store < IPBDX_STORES; ++store)
         for (i = body->group_begin[store]; i < body->group_begin[store] + body->group_count[store]; ++i)
-            if (!ipbdx_words_below((const unsigned char *)stores[store].data + stores[store].size * (size_t)i, 0, store == IPBDX_EDGES ? 8 : 16, (uint32_t)body->vertex_count, false)) return false;
+            if (!ipbdx_words_below((const unsigned char *)stores[store].data + stores[store].size * (size_t)i, 0,
+                                   store == IPBDX_EDGES ? 8 : 16, (uint32_t)body->vertex_count, false))
+                return false;
     return true;
 }
 static bool ipbdx_pins_sane(const ipbdx_body *body, const unsigned char *pins, const ipbdx_counts *n) {
@@ -5406,13 +5859,31 @@ static bool ipbdx_pins_sane(const ipbdx_body *body, const unsigned char *pins, c
     for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i) {
         ipbdx_pin pin;
         ipbdx_fetch(pins, sizeof pin, i, &pin);
-        if (pin.pinned >= 2u + (uint32_t)n->colliders || (pin.anchor != IPBDX_NONE && pin.anchor >= (uint32_t)body->vertex_count)) return false;
+        if (pin.pinned >= 2u + (uint32_t)n->colliders ||
+            (pin.anchor != IPBDX_NONE && pin.anchor >= (uint32_t)body->vertex_count))
+            return false;
     }
     return true;
 }
 /* Positions of the parts in ipbdx_list_parts that the checks look into. */
-enum { IPBDX_AT_BODIES = 0, IPBDX_AT_SLABS = 1, IPBDX_AT_STORES = 2, IPBDX_AT_PINS = 13, IPBDX_AT_VERTEX_BODY, IPBDX_AT_INPUT, IPBDX_AT_MAP,
-       IPBDX_AT_TRIANGLES, IPBDX_AT_EDGES, IPBDX_AT_EDGE_BODY, IPBDX_AT_COLLIDERS, IPBDX_AT_CV, IPBDX_AT_CT, IPBDX_AT_CN, IPBDX_AT_SKINS, IPBDX_AT_BINDS };
+enum {
+    IPBDX_AT_BODIES = 0,
+    IPBDX_AT_SLABS = 1,
+    IPBDX_AT_STORES = 2,
+    IPBDX_AT_PINS = 13,
+    IPBDX_AT_VERTEX_BODY,
+    IPBDX_AT_INPUT,
+    IPBDX_AT_MAP,
+    IPBDX_AT_TRIANGLES,
+    IPBDX_AT_EDGES,
+    IPBDX_AT_EDGE_BODY,
+    IPBDX_AT_COLLIDERS,
+    IPBDX_AT_CV,
+    IPBDX_AT_CT,
+    IPBDX_AT_CN,
+    IPBDX_AT_SKINS,
+    IPBDX_AT_BINDS
+};
 
 static bool ipbdx_bodies_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
     int slot;
@@ -5421,16 +5892,23 @@ static bool ipbdx_bodies_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
         ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_BODIES].data, sizeof b, slot, &b);
         if (!ipbdx_body_sane(&b, n)) return false;
         if (!b.used) continue;
-        if (!ipbdx_slabs_sane(&b, (const unsigned char *)parts[IPBDX_AT_SLABS].data, slot) || !ipbdx_groups_sane(&b, parts + IPBDX_AT_STORES) ||
+        if (!ipbdx_slabs_sane(&b, (const unsigned char *)parts[IPBDX_AT_SLABS].data, slot) ||
+            !ipbdx_groups_sane(&b, parts + IPBDX_AT_STORES) ||
             !ipbdx_pins_sane(&b, (const unsigned char *)parts[IPBDX_AT_PINS].data, n) ||
-            !ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_INPUT].data, b.vertex_begin, b.vertex_count, (uint32_t)b.input_count, false) ||
-            !ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_MAP].data, b.input_begin, b.input_count, (uint32_t)b.vertex_count, true) ||
-            !ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_TRIANGLES].data, 3 * b.triangle_begin, 3 * b.triangle_count, (uint32_t)b.vertex_count, false) ||
-            !ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_EDGES].data, 2 * b.edge_begin, 2 * b.edge_count, (uint32_t)b.vertex_count, false))
+            !ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_INPUT].data, b.vertex_begin, b.vertex_count,
+                               (uint32_t)b.input_count, false) ||
+            !ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_MAP].data, b.input_begin, b.input_count,
+                               (uint32_t)b.vertex_count, true) ||
+            !ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_TRIANGLES].data, 3 * b.triangle_begin,
+                               3 * b.triangle_count, (uint32_t)b.vertex_count, false) ||
+            !ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_EDGES].data, 2 * b.edge_begin, 2 * b.edge_count,
+                               (uint32_t)b.vertex_count, false))
             return false;
     }
-    return ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_VERTEX_BODY].data, 0, n->vertices, (uint32_t)n->bodies, false) &&
-           ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_EDGE_BODY].data, 0, n->surface_edges, (uint32_t)n->bodies, false);
+    return ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_VERTEX_BODY].data, 0, n->vertices,
+                             (uint32_t)n->bodies, false) &&
+           ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_EDGE_BODY].data, 0, n->surface_edges,
+                             (uint32_t)n->bodies, false);
 }
 static bool ipbdx_colliders_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
     int slot;
@@ -5438,10 +5916,17 @@ static bool ipbdx_colliders_sane(const ipbdx_part *parts, const ipbdx_counts *n)
         ipbdx_collider c;
         ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_COLLIDERS].data, sizeof c, slot, &c);
         if (!c.used) continue;
-        if (c.type < IPBD_PLANE || c.type > IPBD_SDF || !ipbdx_in(c.vertex_begin, c.vertex_count, n->collider_vertices) || !ipbdx_in(c.triangle_begin, c.triangle_count, n->collider_triangles)) return false;
-        if (!ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_CT].data, 3 * c.triangle_begin, 3 * c.triangle_count, (uint32_t)c.vertex_count, false)) return false;
+        if (c.type < IPBD_PLANE || c.type > IPBD_SDF ||
+            !ipbdx_in(c.vertex_begin, c.vertex_count, n->collider_vertices) ||
+            !ipbdx_in(c.triangle_begin, c.triangle_count, n->collider_triangles))
+            return false;
+        if (!ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_CT].data, 3 * c.triangle_begin,
+                               3 * c.triangle_count, (uint32_t)c.vertex_count, false))
+            return false;
         if ((c.type == IPBD_MESH || c.type == IPBD_CONVEX) && c.triangle_count < 1) return false;
-        if (c.type == IPBD_HEIGHTFIELD && (c.columns < 2 || c.rows < 2 || c.columns > 8192 || c.rows > 8192 || c.columns * c.rows > 3 * c.vertex_count)) return false;
+        if (c.type == IPBD_HEIGHTFIELD && (c.columns < 2 || c.rows < 2 || c.columns > 8192 || c.rows > 8192 ||
+                                           c.columns * c.rows > 3 * c.vertex_count))
+            return false;
     }
     return true;
 }
@@ -5464,7 +5949,8 @@ static bool ipbdx_skins_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
     return true;
 }
 /* Points parts into the snapshot and checks everything that indexes something. */
-static bool ipbdx_snapshot_sane(const ipbd_world *world, const unsigned char *bytes, size_t size, const ipbdx_snapshot_head *head, ipbdx_part *parts) {
+static bool ipbdx_snapshot_sane(const ipbd_world *world, const unsigned char *bytes, size_t size,
+                                const ipbdx_snapshot_head *head, ipbdx_part *parts) {
     ipbdx_snapshot_head plain = *head;
     size_t used = sizeof *head;
     uint64_t sum;
@@ -5472,7 +5958,10 @@ static bool ipbdx_snapshot_sane(const ipbd_world *world, const unsigned char *by
     if (!ipbdx_counts_sane(world, &head->counts)) return false;
     count = ipbdx_list_parts(world, &head->counts, parts);
     for (i = 0; i < count; ++i) {
-        union { const void *from; void *to; } pointer; /* parts are only read here */
+        union {
+            const void *from;
+            void *to;
+        } pointer; /* parts are only read here */
         pointer.from = bytes + used;
         parts[i].data = pointer.to;
         used += parts[i].size * (size_t)parts[i].count;
@@ -5482,7 +5971,8 @@ static bool ipbdx_snapshot_sane(const ipbd_world *world, const unsigned char *by
     plain.sum[0] = plain.sum[1] = 0;
     sum = ipbdx_parts_hash(isphpbdx_hash_words(7, &plain, sizeof plain / 4), parts, count);
     if (head->sum[0] != (uint32_t)sum || head->sum[1] != (uint32_t)(sum >> 32)) return false;
-    return ipbdx_bodies_sane(parts, &head->counts) && ipbdx_colliders_sane(parts, &head->counts) && ipbdx_skins_sane(parts, &head->counts);
+    return ipbdx_bodies_sane(parts, &head->counts) && ipbdx_colliders_sane(parts, &head->counts) &&
+           ipbdx_skins_sane(parts, &head->counts);
 }
 ISPHPBD_API isphpbd_result ipbd_load(ipbd_world *world, const void *bytes, size_t size) {
     isphpbd_result open = ipbdx_open(world);
@@ -5494,9 +5984,12 @@ ISPHPBD_API isphpbd_result ipbd_load(ipbd_world *world, const void *bytes, size_
     if (!bytes || size < sizeof head) return ISPHPBD_BAD_SNAPSHOT;
     memcpy(&head, bytes, sizeof head);
     layout = ipbdx_layout_hash(world);
-    if (head.magic != IPBDX_MAGIC || head.version != ISPHPBD_VERSION || head.layout[0] != (uint32_t)layout || head.layout[1] != (uint32_t)(layout >> 32) ||
-        head.substeps < 1 || head.substeps > 1000 || head.iterations < 1 || head.iterations > 1000 || !ipbdx_snapshot_sane(world, (const unsigned char *)bytes, size, &head, from))
-        return ipbdx_refuse(&world->desc.logger, ISPHPBD_BAD_SNAPSHOT, "the snapshot is damaged, or of another version or other capacities");
+    if (head.magic != IPBDX_MAGIC || head.version != ISPHPBD_VERSION || head.layout[0] != (uint32_t)layout ||
+        head.layout[1] != (uint32_t)(layout >> 32) || head.substeps < 1 || head.substeps > 1000 ||
+        head.iterations < 1 || head.iterations > 1000 ||
+        !ipbdx_snapshot_sane(world, (const unsigned char *)bytes, size, &head, from))
+        return ipbdx_refuse(&world->desc.logger, ISPHPBD_BAD_SNAPSHOT,
+                            "the snapshot is damaged, or of another version or other capacities");
     world->counts = head.counts;
     world->desc.gravity = head.gravity, world->desc.wind = head.wind, world->desc.air_density = head.air_density;
     world->desc.substeps = head.substeps, world->desc.iterations = head.iterations;
@@ -5508,7 +6001,7 @@ ISPHPBD_API isphpbd_result ipbd_load(ipbd_world *world, const void *bytes, size_
     return ISPHPBD_OK;
 }
 
-/* ---- [helpers] descs and simple meshes ------------------------------------------------------------------------------------------- */
+/* ---- [helpers] descs and simple meshes --------------------------------------------------------------------------- */
 
 ISPHPBD_API ipbd_elasticity ipbd_compliance(float value) {
     ipbd_elasticity e;
@@ -5550,30 +6043,33 @@ ISPHPBD_API ipbd_body_desc ipbd_body_desc_default(void) {
     return d;
 }
 ISPHPBD_API ipbd_body_desc ipbd_body_desc_preset(ipbd_preset preset) {
-    /* density kg/m^2 or kg/m^3, stretch and shear m/N, bend 1/(N m) or E Pa and Poisson, damping 1/s, friction, thickness m */
-    static const float shells[7][7] = {
-        {0.06f, 5e-5f, 2e-3f, 2e6f, 0.1f, 0.2f, 0.003f},    /* silk */
-        {0.15f, 2e-5f, 1e-3f, 5e4f, 0.3f, 0.4f, 0.006f},    /* cotton */
-        {0.40f, 1e-5f, 3e-4f, 3e3f, 0.5f, 0.5f, 0.010f},    /* denim */
-        {0.50f, 3e-6f, 1e-4f, 1e3f, 0.5f, 0.5f, 0.010f},    /* canvas */
-        {0.90f, 2e-5f, 1e-4f, 3e2f, 1.0f, 0.6f, 0.012f},    /* leather */
-        {1.10f, 1e-3f, 1e-3f, 1e4f, 0.5f, 0.9f, 0.008f},    /* rubber sheet */
-        {0.30f, 2e-3f, 2e-3f, 1e5f, 0.5f, 0.8f, 0.006f}};   /* balloon */
-    static const float solids[4][6] = {{1000.0f, 1.0e4f, 0.45f, 1.0f, 0.4f, 0.01f}, /* jelly */
-                                       {60.0f, 5.0e4f, 0.10f, 2.0f, 0.6f, 0.01f},   /* foam */
-                                       {1050.0f, 6.0e4f, 0.45f, 2.0f, 0.5f, 0.01f}, /* flesh */
-                                       {1100.0f, 1.0e6f, 0.47f, 0.5f, 0.8f, 0.01f}};/* rubber */
+    /* density kg/m^2 or kg/m^3, stretch and shear m/N, bend 1/(N m) or E Pa and Poisson, damping 1/s, friction,
+       thickness m */
+    static const float shells[7][7] = {{0.06f, 5e-5f, 2e-3f, 2e6f, 0.1f, 0.2f, 0.003f},  /* silk */
+                                       {0.15f, 2e-5f, 1e-3f, 5e4f, 0.3f, 0.4f, 0.006f},  /* cotton */
+                                       {0.40f, 1e-5f, 3e-4f, 3e3f, 0.5f, 0.5f, 0.010f},  /* denim */
+                                       {0.50f, 3e-6f, 1e-4f, 1e3f, 0.5f, 0.5f, 0.010f},  /* canvas */
+                                       {0.90f, 2e-5f, 1e-4f, 3e2f, 1.0f, 0.6f, 0.012f},  /* leather */
+                                       {1.10f, 1e-3f, 1e-3f, 1e4f, 0.5f, 0.9f, 0.008f},  /* rubber sheet */
+                                       {0.30f, 2e-3f, 2e-3f, 1e5f, 0.5f, 0.8f, 0.006f}}; /* balloon */
+    static const float solids[4][6] = {{1000.0f, 1.0e4f, 0.45f, 1.0f, 0.4f, 0.01f},      /* jelly */
+                                       {60.0f, 5.0e4f, 0.10f, 2.0f, 0.6f, 0.01f},        /* foam */
+                                       {1050.0f, 6.0e4f, 0.45f, 2.0f, 0.5f, 0.01f},      /* flesh */
+                                       {1100.0f, 1.0e6f, 0.47f, 0.5f, 0.8f, 0.01f}};     /* rubber */
     ipbd_body_desc d = ipbd_body_desc_default();
     if (preset >= IPBD_SILK && preset <= IPBD_BALLOON) {
         const float *m = shells[preset];
-        d.density = m[0], d.stretch = ipbd_compliance(m[1]), d.shear = ipbd_compliance(m[2]), d.bend = ipbd_compliance(m[3]);
+        d.density = m[0], d.stretch = ipbd_compliance(m[1]), d.shear = ipbd_compliance(m[2]),
+        d.bend = ipbd_compliance(m[3]);
         d.damping = m[4], d.friction = m[5], d.thickness = m[6];
         if (preset == IPBD_BALLOON) d.balloon = ipbd_compliance(0.0f);
     } else if (preset >= IPBD_JELLY && preset <= IPBD_RUBBER) {
         const float *m = solids[preset - IPBD_JELLY];
-        d.density = m[0], d.young_modulus = m[1], d.poisson_ratio = m[2], d.damping = m[3], d.friction = m[4], d.thickness = m[5];
+        d.density = m[0], d.young_modulus = m[1], d.poisson_ratio = m[2], d.damping = m[3], d.friction = m[4],
+        d.thickness = m[5];
     } else if (preset == IPBD_ROPE) {
-        d.line_density = 0.08f, d.stretch = ipbd_compliance(2e-5f), d.bend = ipbd_absent(), d.damping = 0.5f, d.thickness = 0.01f, d.friction = 0.5f;
+        d.line_density = 0.08f, d.stretch = ipbd_compliance(2e-5f), d.bend = ipbd_absent(), d.damping = 0.5f,
+        d.thickness = 0.01f, d.friction = 0.5f;
     } else {
         d.cookie = 0;
     }
@@ -5585,11 +6081,13 @@ ISPHPBD_API int ipbd_grid(int columns, int rows, float width, float depth, float
     for (j = 0; j < rows; ++j)
         for (i = 0; i < columns; ++i) {
             float *p = positions + 3 * (size_t)(i + columns * j);
-            p[0] = width * ((float)i / (float)(columns - 1) - 0.5f), p[1] = 0.0f, p[2] = depth * ((float)j / (float)(rows - 1) - 0.5f);
+            p[0] = width * ((float)i / (float)(columns - 1) - 0.5f), p[1] = 0.0f,
+            p[2] = depth * ((float)j / (float)(rows - 1) - 0.5f);
         }
     for (j = 0; j + 1 < rows; ++j)
         for (i = 0; i + 1 < columns; ++i, count += 2) {
-            uint32_t a = (uint32_t)(i + columns * j), b = a + 1, c = a + (uint32_t)columns, d = c + 1, *t = triangles + 3 * (size_t)count;
+            uint32_t a = (uint32_t)(i + columns * j), b = a + 1, c = a + (uint32_t)columns, d = c + 1,
+                     *t = triangles + 3 * (size_t)count;
             t[0] = a, t[1] = c, t[2] = b, t[3] = b, t[4] = c, t[5] = d;
         }
     return count;
@@ -5603,7 +6101,8 @@ ISPHPBD_API int ipbd_block(int nx, int ny, int nz, isphpbd_vec3 size, float *pos
         for (j = 0; j <= ny; ++j)
             for (i = 0; i <= nx; ++i) {
                 float *p = positions + 3 * (size_t)(i + (nx + 1) * (j + (ny + 1) * k));
-                p[0] = size.x * ((float)i / (float)nx - 0.5f), p[1] = size.y * ((float)j / (float)ny - 0.5f), p[2] = size.z * ((float)k / (float)nz - 0.5f);
+                p[0] = size.x * ((float)i / (float)nx - 0.5f), p[1] = size.y * ((float)j / (float)ny - 0.5f),
+                p[2] = size.z * ((float)k / (float)nz - 0.5f);
             }
     for (k = 0; k < nz; ++k)
         for (j = 0; j < ny; ++j)
@@ -5612,7 +6111,9 @@ ISPHPBD_API int ipbd_block(int nx, int ny, int nz, isphpbd_vec3 size, float *pos
                     int corner = 0;
                     for (c = 0; c < 4; ++c) {
                         if (c > 0) corner |= walks[t][c - 1];
-                        tetrahedra[4 * (size_t)count + (size_t)c] = (uint32_t)((i + (corner & 1)) + (nx + 1) * ((j + (corner >> 1 & 1)) + (ny + 1) * (k + (corner >> 2))));
+                        tetrahedra[4 * (size_t)count + (size_t)c] =
+                            (uint32_t)((i + (corner & 1)) +
+                                       (nx + 1) * ((j + (corner >> 1 & 1)) + (ny + 1) * (k + (corner >> 2))));
                     }
                 }
     return count;
@@ -6003,8 +6504,10 @@ MIT License
 
 Copyright (c) 2026 the isphpbd authors
 
-Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation
-files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy,
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+documentation
+files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use,
+copy,
 modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the
 Software is furnished to do so, subject to the following conditions:
 
@@ -6013,6 +6516,7 @@ Software.
 
 THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
 WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
-COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE,
+COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+OTHERWISE,
 ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 */

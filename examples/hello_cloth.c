@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
     cloth.mesh.triangle_count = ipbd_grid(SIDE, SIDE, 1.2f, 1.2f, points, triangles);
     cloth.mesh.positions = points, cloth.mesh.vertex_count = SIDE * SIDE, cloth.mesh.triangles = triangles;
     cloth.pose = ipbd_pose_at(0.0f, 0.8f, 0.0f);
-    cloth.wind_drag = 1.0f; /* still air brakes it */
+    cloth.wind_drag = 1.0f;                       /* still air brakes it */
     body = ipbd_body_create(world, &cloth, &why); /* constraints are derived from the mesh */
     if (!body.id) {
         fprintf(stderr, "hello_cloth: %s\n", isphpbd_result_text(why));
@@ -56,8 +56,8 @@ int main(int argc, char **argv) {
             ipbd_stats stats = ipbd_world_stats(world);
             isphpbd_vec3 corner;
             ipbd_body_vertex(world, body, 0, &corner, NULL);
-            printf("%.1f s: corner at %.2f m, %d vertices touch, kinetic energy %.4f J\n", frame / 60.0, (double)corner.y,
-                   stats.collider_contacts, stats.kinetic_energy);
+            printf("%.1f s: corner at %.2f m, %d vertices touch, kinetic energy %.4f J\n", frame / 60.0,
+                   (double)corner.y, stats.collider_contacts, stats.kinetic_energy);
         }
     }
     if (argc > 1) write_obj(world, body, cloth.mesh.triangle_count, argv[1]);

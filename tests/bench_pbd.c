@@ -58,32 +58,43 @@ static void pool_run(void (*task)(void *, int), void *context, int count, void *
 
 /* ---- meshes ---- */
 
-typedef struct bench { ipbd_body_desc desc; float *xyz; uint32_t *elements, *links; int vertices; } bench;
+typedef struct bench {
+    ipbd_body_desc desc;
+    float *xyz;
+    uint32_t *elements, *links;
+    int vertices;
+} bench;
 
 static bench make_cloth(int n) {
     bench b;
     int i, j, count = 0;
     b.vertices = n * n;
-    b.xyz = (float *)malloc(sizeof(float) * 3 * (size_t)(n * n)), b.elements = (uint32_t *)malloc(sizeof(uint32_t) * 6 * (size_t)((n - 1) * (n - 1)));
+    b.xyz = (float *)malloc(sizeof(float) * 3 * (size_t)(n * n)),
+    b.elements = (uint32_t *)malloc(sizeof(uint32_t) * 6 * (size_t)((n - 1) * (n - 1)));
     b.links = (uint32_t *)malloc(sizeof(uint32_t) * 4 * (size_t)(n * n));
     b.desc = ipbd_body_desc_default();
     b.desc.mesh.triangle_count = ipbd_grid(n, n, 3.0f, 3.0f, b.xyz, b.elements);
     b.desc.mesh.positions = b.xyz, b.desc.mesh.vertex_count = n * n, b.desc.mesh.triangles = b.elements;
     for (j = 0; j < n; ++j) /* every second vertex along rows and columns */
         for (i = 0; i < n; ++i) {
-            if (i + 2 < n) b.links[2 * count] = (uint32_t)(i + n * j), b.links[2 * count + 1] = (uint32_t)(i + 2 + n * j), ++count;
-            if (j + 2 < n) b.links[2 * count] = (uint32_t)(i + n * j), b.links[2 * count + 1] = (uint32_t)(i + n * (j + 2)), ++count;
+            if (i + 2 < n)
+                b.links[2 * count] = (uint32_t)(i + n * j), b.links[2 * count + 1] = (uint32_t)(i + 2 + n * j), ++count;
+            if (j + 2 < n)
+                b.links[2 * count] = (uint32_t)(i + n * j), b.links[2 * count + 1] = (uint32_t)(i + n * (j + 2)),
+                            ++count;
         }
     b.desc.links = b.links, b.desc.link_count = count, b.desc.link = ipbd_compliance(1e-4f);
     b.desc.shear = ipbd_compliance(0.0f), b.desc.bend = ipbd_absent();
     return b;
 }
-static bench make_block(void) { /* 13 x 13 x 12 cells: 12,168 tetrahedra, 7,084 edges along the axes and 2,028 diagonals */
+static bench
+make_block(void) { /* 13 x 13 x 12 cells: 12,168 tetrahedra, 7,084 edges along the axes and 2,028 diagonals */
     const int nx = 13, ny = 13, nz = 12;
     bench b;
     int i, j, k, count = 0;
     b.vertices = (nx + 1) * (ny + 1) * (nz + 1);
-    b.xyz = (float *)malloc(sizeof(float) * 3 * (size_t)b.vertices), b.elements = (uint32_t *)malloc(sizeof(uint32_t) * 24 * (size_t)(nx * ny * nz));
+    b.xyz = (float *)malloc(sizeof(float) * 3 * (size_t)b.vertices),
+    b.elements = (uint32_t *)malloc(sizeof(uint32_t) * 24 * (size_t)(nx * ny * nz));
     b.links = (uint32_t *)malloc(sizeof(uint32_t) * 8 * (size_t)b.vertices);
     b.desc = ipbd_body_desc_default();
     b.desc.mesh.tetrahedron_count = ipbd_block(nx, ny, nz, isphpbd_v3(1.3f, 1.3f, 1.2f), b.xyz, b.elements);
@@ -91,11 +102,13 @@ static bench make_block(void) { /* 13 x 13 x 12 cells: 12,168 tetrahedra, 7,084 
     for (k = 0; k <= nz; ++k)
         for (j = 0; j <= ny; ++j)
             for (i = 0; i <= nx; ++i) {
-                uint32_t a = (uint32_t)(i + (nx + 1) * (j + (ny + 1) * k)), dx = 1, dy = (uint32_t)(nx + 1), dz = (uint32_t)((nx + 1) * (ny + 1));
+                uint32_t a = (uint32_t)(i + (nx + 1) * (j + (ny + 1) * k)), dx = 1, dy = (uint32_t)(nx + 1),
+                         dz = (uint32_t)((nx + 1) * (ny + 1));
                 if (i < nx) b.links[2 * count] = a, b.links[2 * count + 1] = a + dx, ++count;
                 if (j < ny) b.links[2 * count] = a, b.links[2 * count + 1] = a + dy, ++count;
                 if (k < nz) b.links[2 * count] = a, b.links[2 * count + 1] = a + dz, ++count;
-                if (i < nx && j < ny && k < nz) b.links[2 * count] = a, b.links[2 * count + 1] = a + dx + dy + dz, ++count;
+                if (i < nx && j < ny && k < nz)
+                    b.links[2 * count] = a, b.links[2 * count + 1] = a + dx + dy + dz, ++count;
             }
     b.desc.links = b.links, b.desc.link_count = count;
     b.desc.stretch = ipbd_absent(), b.desc.density = 1000.0f, b.desc.solid_model = IPBD_SOLID_VOLUME;
@@ -115,7 +128,8 @@ static double step_ms(bench *b, float dt, int substeps, pair_pool *pool, size_t 
     double best = 1e9, until = seconds_now() + budget;
     isphpbd_result why;
     int i;
-    b->desc.pinned = pins, b->desc.pinned_count = b->vertices > 64 ? 2 : 1, b->desc.can_sleep = false, b->desc.damping = 0.0f;
+    b->desc.pinned = pins, b->desc.pinned_count = b->vertices > 64 ? 2 : 1, b->desc.can_sleep = false,
+    b->desc.damping = 0.0f;
     w.capacity = ipbd_capacity_none(), w.substeps = substeps;
     (void)ipbd_capacity_add(&w.capacity, &b->desc, NULL);
     if (pool) w.parallel.run = pool_run, w.parallel.user = pool;
@@ -150,7 +164,8 @@ static double kind_ns(bench *b, int kind) {
     while (seconds_now() < until) {
         double began = seconds_now(), took;
         for (slab = 0; slab < body->slab_count; ++slab)
-            ipbdx_solve_kind(world, body, kind, world->slabs[slab].group_begin[kind], world->slabs[slab].group_end[kind], ipbdx_make_pass(world, body, kind));
+            ipbdx_solve_kind(world, body, kind, world->slabs[slab].group_begin[kind],
+                             world->slabs[slab].group_end[kind], ipbdx_make_pass(world, body, kind));
         took = seconds_now() - began;
         if (took < best) best = took;
     }
@@ -159,7 +174,12 @@ static double kind_ns(bench *b, int kind) {
     return best;
 }
 
-typedef struct row { const char *name; double value, target; const char *unit; bool at_least; } row;
+typedef struct row {
+    const char *name;
+    double value, target;
+    const char *unit;
+    bool at_least;
+} row;
 static row rows[24];
 static int row_count;
 static void add_row(const char *name, double value, double target, const char *unit, bool at_least) {
@@ -205,9 +225,13 @@ static void print_rows(bool json) {
     if (json) printf("{");
     for (i = 0; i < row_count; ++i) {
         const row *r = rows + i;
-        const char *verdict = r->target <= 0.0 ? "" : (r->at_least ? r->value >= r->target : r->value <= r->target) ? "reached" : "missed";
+        const char *verdict = r->target <= 0.0                                                ? ""
+                              : (r->at_least ? r->value >= r->target : r->value <= r->target) ? "reached"
+                                                                                              : "missed";
         if (json) printf("%s\"%s [%s]\": %.4g", i ? ", " : "", r->name, r->unit, r->value);
-        else if (r->target > 0.0) printf("%-40s %9.2f %-2s  %s %.1f  %s\n", r->name, r->value, r->unit, r->at_least ? ">=" : "<=", r->target, verdict);
+        else if (r->target > 0.0)
+            printf("%-40s %9.2f %-2s  %s %.1f  %s\n", r->name, r->value, r->unit, r->at_least ? ">=" : "<=", r->target,
+                   verdict);
         else printf("%-40s %9.2f %s\n", r->name, r->value, r->unit);
     }
     if (json) printf("}\n");
@@ -225,7 +249,8 @@ int main(int argc, char **argv) {
     memset(&pool, 0, sizeof pool);
     pthread_mutex_init(&pool.mutex, NULL);
     pthread_cond_init(&pool.wake, NULL);
-    if (pthread_create(&thread, NULL, pool_worker, &pool) != 0) return fprintf(stderr, "bench_pbd: no second thread\n"), 1;
+    if (pthread_create(&thread, NULL, pool_worker, &pool) != 0)
+        return fprintf(stderr, "bench_pbd: no second thread\n"), 1;
     measure_cloth(&pool);
     measure_block(&pool);
     measure_bytes();

@@ -9,7 +9,7 @@
 #include "isphpbd_pbd.h"
 
 #define STEP (1.0f / 60.0f)
-#define N 21
+#define N    21
 
 static float cloth_xyz[3 * N * N];
 static uint32_t cloth_triangles[6 * (N - 1) * (N - 1)];
@@ -82,8 +82,11 @@ static int count_crossings(const ipbd_view *p, const ipbd_view *q, bool same) {
                 if (same && (t[0] == a || t[1] == a || t[2] == a || t[0] == b || t[1] == b || t[2] == b)) continue;
                 corner(q, t[0], t0), corner(q, t[1], t1), corner(q, t[2], t2);
                 for (axis = 0; axis < 3; ++axis)
-                    apart = apart || (x[axis] < t0[axis] && x[axis] < t1[axis] && x[axis] < t2[axis] && y[axis] < t0[axis] && y[axis] < t1[axis] && y[axis] < t2[axis]) ||
-                            (x[axis] > t0[axis] && x[axis] > t1[axis] && x[axis] > t2[axis] && y[axis] > t0[axis] && y[axis] > t1[axis] && y[axis] > t2[axis]);
+                    apart = apart ||
+                            (x[axis] < t0[axis] && x[axis] < t1[axis] && x[axis] < t2[axis] && y[axis] < t0[axis] &&
+                             y[axis] < t1[axis] && y[axis] < t2[axis]) ||
+                            (x[axis] > t0[axis] && x[axis] > t1[axis] && x[axis] > t2[axis] && y[axis] > t0[axis] &&
+                             y[axis] > t1[axis] && y[axis] > t2[axis]);
                 if (!apart && pierces(x, y, t0, t1, t2)) ++count;
             }
         }
@@ -100,7 +103,8 @@ static int mutual_crossings(const ipbd_world *world, ipbd_body a, ipbd_body b) {
 
 /* ---- colliders ---- */
 
-static float bowl(isphpbd_vec3 p, isphpbd_vec3 *normal, void *user) { /* inside of a sphere of radius 1 about (0, 1, 0) */
+static float bowl(isphpbd_vec3 p, isphpbd_vec3 *normal,
+                  void *user) { /* inside of a sphere of radius 1 about (0, 1, 0) */
     isphpbd_vec3 d = isphpbd_v3(-p.x, 1.0f - p.y, -p.z);
     float length = sqrtf(d.x * d.x + d.y * d.y + d.z * d.z);
     (void)user;
@@ -137,10 +141,20 @@ static float deepest(const ipbd_world *world, ipbd_body body, int shape) {
             case 0: depth = -p.y; break;
             case 1: depth = 0.4f - isphpbdx_length(p); break;
             case 2: depth = 0.2f - isphpbdx_length(isphpbd_v3(p.x, p.y - y, p.z)); break;
-            case 3: depth = isphpbdx_min(0.3f - isphpbdx_abs(p.x), isphpbdx_min(0.2f - isphpbdx_abs(p.y), 0.3f - isphpbdx_abs(p.z))); break;
+            case 3:
+                depth = isphpbdx_min(0.3f - isphpbdx_abs(p.x),
+                                     isphpbdx_min(0.2f - isphpbdx_abs(p.y), 0.3f - isphpbdx_abs(p.z)));
+                break;
             case 4:
-            case 5: depth = isphpbdx_min(isphpbdx_min(p.y, 0.5f - p.y - 0.5f * isphpbdx_abs(p.x)), 0.5f - p.y - 0.5f * isphpbdx_abs(p.z)); break;
-            case 6: depth = -p.y - 0.0f < -0.4f ? -1.0f : isphpbdx_abs(p.x) < 1.6f && isphpbdx_abs(p.z) < 1.6f ? -0.0f - p.y : -1.0f; break;
+            case 5:
+                depth = isphpbdx_min(isphpbdx_min(p.y, 0.5f - p.y - 0.5f * isphpbdx_abs(p.x)),
+                                     0.5f - p.y - 0.5f * isphpbdx_abs(p.z));
+                break;
+            case 6:
+                depth = -p.y - 0.0f < -0.4f                                    ? -1.0f
+                        : isphpbdx_abs(p.x) < 1.6f && isphpbdx_abs(p.z) < 1.6f ? -0.0f - p.y
+                                                                               : -1.0f;
+                break;
             default: depth = -bowl(p, &n, NULL); break;
         }
         worst = isphpbdx_max(worst, depth);
@@ -242,7 +256,9 @@ TEST a_host_ball_at_50_m_s_is_caught(void) {
     uint32_t pins[4 * N];
     int i, k, count = 0, inside = 0;
     double momentum = 0.0;
-    for (i = 0; i < N; ++i) pins[count++] = (uint32_t)i, pins[count++] = (uint32_t)(N * (N - 1) + i), pins[count++] = (uint32_t)(N * i), pins[count++] = (uint32_t)(N * i + N - 1);
+    for (i = 0; i < N; ++i)
+        pins[count++] = (uint32_t)i, pins[count++] = (uint32_t)(N * (N - 1) + i), pins[count++] = (uint32_t)(N * i),
+        pins[count++] = (uint32_t)(N * i + N - 1);
     canvas.mesh = d.mesh, canvas.pinned = pins, canvas.pinned_count = count;
     body = ipbd_body_create(world, &canvas, NULL);
     c.shape = ipbd_shape_sphere(0.15f), c.pose = ipbd_pose_at(x.x, x.y, x.z), c.mass = 0.1f;
@@ -257,7 +273,8 @@ TEST a_host_ball_at_50_m_s_is_caught(void) {
         ipbd_collider_pose(world, ball, &pose);
         x = pose.position, v = isphpbdx_madd(v, impulse, 1.0f / 0.1f), momentum += (double)impulse.y;
         view = ipbd_body_view(world, body);
-        for (k = 0; k < view.vertex_count; ++k) inside += isphpbdx_length(isphpbdx_sub(ipbdx_v3(view.positions + 4 * k), x)) < 0.15f - 2e-3f;
+        for (k = 0; k < view.vertex_count; ++k)
+            inside += isphpbdx_length(isphpbdx_sub(ipbdx_v3(view.positions + 4 * k), x)) < 0.15f - 2e-3f;
     }
     ASSERTm("the ball came back", v.y > 0.0f);
     ASSERTm("above the net", x.y > 0.0f);
@@ -319,7 +336,8 @@ TEST two_cloths_fall_on_each_other(void) {
     add_shape(world, ipbd_shape_box(0.15f, 0.1f, 0.15f), ipbd_pose_at(0, 0.1f, 0));
     for (i = 0; i < 360; ++i) {
         ipbd_step(world, STEP);
-        if (i % 20 == 19) ASSERT_EQ(0, mutual_crossings(world, a, b) + self_crossings(world, a) + self_crossings(world, b));
+        if (i % 20 == 19)
+            ASSERT_EQ(0, mutual_crossings(world, a, b) + self_crossings(world, a) + self_crossings(world, b));
     }
     ASSERTm("the lower rests quietly", rms_speed(world, a) <= 0.01);
     ASSERTm("the upper rests quietly", rms_speed(world, b) <= 0.01);
@@ -336,11 +354,14 @@ TEST a_soft_ball_at_50_m_s_does_not_pass(void) {
     uint32_t pins[4 * 17];
     isphpbd_vec3 p;
     int i, count = 0;
-    for (i = 0; i < 17; ++i) pins[count++] = (uint32_t)i, pins[count++] = (uint32_t)(17 * 16 + i), pins[count++] = (uint32_t)(17 * i), pins[count++] = (uint32_t)(17 * i + 16);
+    for (i = 0; i < 17; ++i)
+        pins[count++] = (uint32_t)i, pins[count++] = (uint32_t)(17 * 16 + i), pins[count++] = (uint32_t)(17 * i),
+        pins[count++] = (uint32_t)(17 * i + 16);
     d.pinned = pins, d.pinned_count = count, d.soft_collision = true, d.stretch = d.shear = ipbd_compliance(1e-3f);
     cloth = ipbd_body_create(world, &d, NULL);
     e.mesh.tetrahedron_count = ipbd_block(3, 3, 3, isphpbd_v3(0.2f, 0.2f, 0.2f), ball_xyz, ball_tets);
-    e.mesh.positions = ball_xyz, e.mesh.vertex_count = 64, e.mesh.tetrahedra = ball_tets, e.density = 30.0f, e.soft_collision = true;
+    e.mesh.positions = ball_xyz, e.mesh.vertex_count = 64, e.mesh.tetrahedra = ball_tets, e.density = 30.0f,
+    e.soft_collision = true;
     e.pose = ipbd_pose_at(0.01f, 1.0f, 0.02f), e.velocity = isphpbd_v3(0, -50.0f, 0);
     ball = ipbd_body_create(world, &e, NULL);
     ipbd_set_gravity(world, isphpbd_v3(0, 0, 0));

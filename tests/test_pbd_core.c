@@ -11,7 +11,11 @@
 
 /* ---- shared pieces ---- */
 
-typedef struct cloth_mesh { float xyz[3 * 17 * 17]; uint32_t triangles[6 * 16 * 16]; int count, size; } cloth_mesh;
+typedef struct cloth_mesh {
+    float xyz[3 * 17 * 17];
+    uint32_t triangles[6 * 16 * 16];
+    int count, size;
+} cloth_mesh;
 
 static ipbd_body_desc cloth_desc(cloth_mesh *m, int size) {
     ipbd_body_desc d = ipbd_body_desc_preset(IPBD_COTTON);
@@ -21,7 +25,11 @@ static ipbd_body_desc cloth_desc(cloth_mesh *m, int size) {
     d.mesh.triangles = m->triangles, d.mesh.triangle_count = m->count;
     return d;
 }
-typedef struct block_mesh { float xyz[3 * 5 * 4 * 4]; uint32_t tets[24 * 4 * 3 * 3]; int count; } block_mesh;
+typedef struct block_mesh {
+    float xyz[3 * 5 * 4 * 4];
+    uint32_t tets[24 * 4 * 3 * 3];
+    int count;
+} block_mesh;
 
 static ipbd_body_desc block_desc(block_mesh *m) {
     ipbd_body_desc d = ipbd_body_desc_preset(IPBD_JELLY);
@@ -33,8 +41,10 @@ static ipbd_body_desc block_desc(block_mesh *m) {
 static ipbd_world_desc small_world(void) {
     ipbd_world_desc d = ipbd_world_desc_default();
     ipbd_capacity *c = &d.capacity;
-    c->bodies = 8, c->vertices = 1500, c->input_vertices = 1500, c->triangles = 3000, c->edges = 9000, c->dihedral_bends = 4000;
-    c->isometric_bends = 4000, c->volume_tetrahedra = 2000, c->elastic_tetrahedra = 2000, c->slabs = 64, c->colliders = 16;
+    c->bodies = 8, c->vertices = 1500, c->input_vertices = 1500, c->triangles = 3000, c->edges = 9000,
+    c->dihedral_bends = 4000;
+    c->isometric_bends = 4000, c->volume_tetrahedra = 2000, c->elastic_tetrahedra = 2000, c->slabs = 64,
+    c->colliders = 16;
     c->collider_vertices = 500, c->collider_triangles = 500, c->contacts = 60000, c->skins = 4, c->skin_vertices = 500;
     return d;
 }
@@ -57,7 +67,10 @@ static float infinity_value(void) {
 
 /* ---- worlds and memory ---- */
 
-typedef struct counting { int calls, live, fail_at; size_t bytes; } counting;
+typedef struct counting {
+    int calls, live, fail_at;
+    size_t bytes;
+} counting;
 static void *count_alloc(size_t size, size_t align, void *user) {
     counting *c = (counting *)user;
     if (c->fail_at >= 0 && c->calls++ >= c->fail_at) return NULL;
@@ -218,7 +231,10 @@ TEST world_descs_are_checked(void) {
 
 /* ---- bad bodies ---- */
 
-typedef struct refusal { ipbd_world *world; uint64_t before; } refusal;
+typedef struct refusal {
+    ipbd_world *world;
+    uint64_t before;
+} refusal;
 static isphpbd_result refused(const refusal *r, const ipbd_body_desc *d) {
     isphpbd_result why = ISPHPBD_OK;
     ipbd_body body = ipbd_body_create(r->world, d, &why);
@@ -284,7 +300,8 @@ TEST bad_bodies_are_refused(void) {
     mesh.xyz[10] = infinity_value();
     ASSERT_EQ(ISPHPBD_BAD_MESH, refused(&r, &good));
     mesh.xyz[10] = keep;
-    d = good, d.mesh.triangles = NULL, d.mesh.triangle_count = 0, d.mesh.tetrahedra = flat, d.mesh.tetrahedron_count = 1; /* all in a plane */
+    d = good, d.mesh.triangles = NULL, d.mesh.triangle_count = 0, d.mesh.tetrahedra = flat,
+    d.mesh.tetrahedron_count = 1; /* all in a plane */
     ASSERT_EQ(ISPHPBD_BAD_MESH, refused(&r, &d));
     d = good, d.balloon = ipbd_compliance(0.0f); /* not closed */
     ASSERT_EQ(ISPHPBD_BAD_MESH, refused(&r, &d));
@@ -429,11 +446,12 @@ TEST broken_triangles_are_repaired_and_reported(void) {
     ipbd_mesh_report report;
     int n = mesh.count;
     memcpy(triangles, mesh.triangles, sizeof(uint32_t) * 3 * (size_t)n);
-    memcpy(triangles + 3 * n, triangles + 30, 12), ++n;                                    /* a duplicate */
-    swap = triangles[3 * n - 2], triangles[3 * n - 2] = triangles[3 * n - 1], triangles[3 * n - 1] = swap; /* wound the other way */
-    triangles[3 * n] = 3, triangles[3 * n + 1] = 3, triangles[3 * n + 2] = 4, ++n;         /* repeats a vertex */
-    triangles[3 * n] = 0, triangles[3 * n + 1] = 1, triangles[3 * n + 2] = 2, ++n;         /* three in a row: no area */
-    swap = triangles[10], triangles[10] = triangles[11], triangles[11] = swap;             /* triangle 3 turned */
+    memcpy(triangles + 3 * n, triangles + 30, 12), ++n; /* a duplicate */
+    swap = triangles[3 * n - 2], triangles[3 * n - 2] = triangles[3 * n - 1],
+    triangles[3 * n - 1] = swap;                                                   /* wound the other way */
+    triangles[3 * n] = 3, triangles[3 * n + 1] = 3, triangles[3 * n + 2] = 4, ++n; /* repeats a vertex */
+    triangles[3 * n] = 0, triangles[3 * n + 1] = 1, triangles[3 * n + 2] = 2, ++n; /* three in a row: no area */
+    swap = triangles[10], triangles[10] = triangles[11], triangles[11] = swap;     /* triangle 3 turned */
     d.mesh.triangles = triangles, d.mesh.triangle_count = n;
     ASSERT_EQ(ISPHPBD_OK, ipbd_mesh_check(&d, NULL, &report));
     ASSERT_EQ(1, report.duplicate_triangles);
@@ -526,7 +544,10 @@ TEST bodies_come_and_go(void) {
     ipbd_destroy(world), ipbd_destroy(alone);
     PASS();
 }
-typedef struct intruder { ipbd_body body; int tried, locked; } intruder;
+typedef struct intruder {
+    ipbd_body body;
+    int tried, locked;
+} intruder;
 static void intrude(ipbd_world *world, const ipbd_arrays *arrays, float h, void *user) {
     intruder *i = (intruder *)user;
     ipbd_body_desc d = ipbd_body_desc_default();
@@ -654,7 +675,8 @@ static void fill_scene(ipbd_world *world) {
     c.shape = ipbd_shape_sphere(0.2f), c.pose = ipbd_pose_at(0, 0.5f, 0.2f);
     ipbd_collider_create(world, &c, NULL);
     cloth.self_collision = cloth.soft_collision = jelly.soft_collision = true;
-    cloth.bend_model = IPBD_BEND_DIHEDRAL, cloth.pose = ipbd_pose_at(0, 0.8f, 0), cloth.pinned = corners, cloth.pinned_count = 2;
+    cloth.bend_model = IPBD_BEND_DIHEDRAL, cloth.pose = ipbd_pose_at(0, 0.8f, 0), cloth.pinned = corners,
+    cloth.pinned_count = 2;
     cloth.wind_drag = 1.0f, cloth.tether_slack = 1.05f;
     ipbd_body_create(world, &cloth, NULL);
     jelly.pose = ipbd_pose_at(0.1f, 1.2f, 0.1f);

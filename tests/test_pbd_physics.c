@@ -156,7 +156,8 @@ TEST pbd_stiffness_does_not_depend_on_iterations(void) {
     PASS();
 }
 TEST compliance_is_ordered_and_zero_hardly_stretches(void) {
-    float soft = middle_drop(ipbd_compliance(1e-2f), 12, 1), firm = middle_drop(ipbd_compliance(1e-4f), 12, 1), hard = middle_drop(ipbd_compliance(0.0f), 12, 1);
+    float soft = middle_drop(ipbd_compliance(1e-2f), 12, 1), firm = middle_drop(ipbd_compliance(1e-4f), 12, 1),
+          hard = middle_drop(ipbd_compliance(0.0f), 12, 1);
     ASSERT(soft > 1.2f * firm);
     ASSERT(firm >= hard);
     ASSERT(hard < 0.15f);
@@ -172,7 +173,8 @@ static double crushed_recovers(float poisson, float young) {
     d.poisson_ratio = poisson, d.young_modulus = young, d.damping = 3.0f;
     world = world_of(&d, &body, nowhere(), 12);
     arrays = ipbd_world_arrays(world);
-    for (i = 0; i < arrays.vertex_count; ++i) arrays.positions[4 * i + 1] *= -0.5f; /* turned inside out and flattened */
+    for (i = 0; i < arrays.vertex_count; ++i)
+        arrays.positions[4 * i + 1] *= -0.5f; /* turned inside out and flattened */
     run(world, 240);
     for (i = 0; i < d.mesh.vertex_count; ++i)
         for (k = 0; k < i; ++k) { /* all distances, since it may have turned */
@@ -218,8 +220,9 @@ TEST volume_tetrahedra_keep_their_volume_under_load(void) {
 }
 /* A cube's surface, six squares of n x n quads, welded at the seams. */
 static int box_shell(int n, float half, float *xyz, uint32_t *triangles) {
-    static const float axes[6][9] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {-1, 0, 0, 0, 0, 1, 0, 1, 0}, {0, 1, 0, 0, 0, 1, 1, 0, 0},
-                                     {0, -1, 0, 1, 0, 0, 0, 0, 1}, {0, 0, 1, 1, 0, 0, 0, 1, 0}, {0, 0, -1, 0, 1, 0, 1, 0, 0}};
+    static const float axes[6][9] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {-1, 0, 0, 0, 0, 1, 0, 1, 0},
+                                     {0, 1, 0, 0, 0, 1, 1, 0, 0}, {0, -1, 0, 1, 0, 0, 0, 0, 1},
+                                     {0, 0, 1, 1, 0, 0, 0, 1, 0}, {0, 0, -1, 0, 1, 0, 1, 0, 0}};
     int side, i, j, k, count = 0;
     for (side = 0; side < 6; ++side) {
         uint32_t first = (uint32_t)(side * (n + 1) * (n + 1));
@@ -231,7 +234,8 @@ static int box_shell(int n, float half, float *xyz, uint32_t *triangles) {
             }
         for (j = 0; j < n; ++j)
             for (i = 0; i < n; ++i, count += 2) {
-                uint32_t a = first + (uint32_t)(i + (n + 1) * j), b = a + 1, c = a + (uint32_t)n + 1, d = c + 1, *t = triangles + 3 * count;
+                uint32_t a = first + (uint32_t)(i + (n + 1) * j), b = a + 1, c = a + (uint32_t)n + 1, d = c + 1,
+                         *t = triangles + 3 * count;
                 t[0] = a, t[1] = b, t[2] = c, t[3] = b, t[4] = d, t[5] = c;
             }
     }
@@ -294,11 +298,13 @@ TEST plastic_edges_stay_bent_elastic_ones_do_not(void) {
         ipbd_world *world;
         isphpbd_vec3 p;
         int i;
-        d.mesh.positions = xyz, d.mesh.vertex_count = 2, d.mesh.lines = line, d.mesh.line_count = 1, d.pinned = pin, d.pinned_count = 1;
+        d.mesh.positions = xyz, d.mesh.vertex_count = 2, d.mesh.lines = line, d.mesh.line_count = 1, d.pinned = pin,
+        d.pinned_count = 1;
         d.stretch = ipbd_compliance(0.01f), d.drag = 5.0f;
         d.plastic_yield = plastic ? 0.05f : 0.0f, d.plastic_creep = 5.0f, d.plastic_max = 0.5f;
         world = world_of(&d, &body, nowhere(), 8);
-        for (i = 0; i < 60; ++i) ipbd_pin_move(world, body, 1, isphpbd_v3(1.0f + 0.3f * (float)i / 59.0f, 0, 0)), ipbd_step(world, STEP);
+        for (i = 0; i < 60; ++i)
+            ipbd_pin_move(world, body, 1, isphpbd_v3(1.0f + 0.3f * (float)i / 59.0f, 0, 0)), ipbd_step(world, STEP);
         ipbd_unpin(world, body, 1);
         run(world, 240);
         ipbd_body_vertex(world, body, 1, &p, NULL);
@@ -337,9 +343,11 @@ TEST fast_pins_do_not_lag(void) {
             ipbd_body_vertex(world, body, k, &p, NULL);
             for (side = 0; side < 2; ++side) {
                 isphpbd_vec3 flat = isphpbdx_sub(ipbdx_v3(cloth_xyz + 3 * k), ipbdx_v3(cloth_xyz + 3 * pins[side]));
-                rest[side] = isphpbdx_abs(flat.x) + isphpbdx_abs(flat.z), now[side] = isphpbdx_length(isphpbdx_sub(p, at[side]));
+                rest[side] = isphpbdx_abs(flat.x) + isphpbdx_abs(flat.z),
+                now[side] = isphpbdx_length(isphpbdx_sub(p, at[side]));
             }
-            if (rest[0] > 0.1f && rest[1] > 0.1f) stretch = isphpbdx_max(stretch, isphpbdx_min(now[0] / rest[0], now[1] / rest[1]) - 1.0f);
+            if (rest[0] > 0.1f && rest[1] > 0.1f)
+                stretch = isphpbdx_max(stretch, isphpbdx_min(now[0] / rest[0], now[1] / rest[1]) - 1.0f);
         }
     }
     ASSERTm("pins are where they shall be", worst <= 1e-3f);
@@ -369,7 +377,8 @@ TEST attachments_follow_and_pull_the_host(void) {
     ipbd_collider_take_impulse(world, bar, NULL, NULL);
     run(world, 60);
     ipbd_collider_take_impulse(world, bar, &pull, &torque);
-    ASSERT_IN_RANGE(-9.81 * ipbd_body_mass(world, body), (double)pull.y, 0.02 * 9.81 * ipbd_body_mass(world, body)); /* N s in one second */
+    ASSERT_IN_RANGE(-9.81 * ipbd_body_mass(world, body), (double)pull.y,
+                    0.02 * 9.81 * ipbd_body_mass(world, body)); /* N s in one second */
     for (i = 0; i < 9; ++i) {
         ASSERT_EQ(ISPHPBD_OK, ipbd_pin_force(world, body, i, &p));
         sum = isphpbdx_add(sum, p);
@@ -453,7 +462,8 @@ TEST per_vertex_masses_count(void) {
     ipbd_body body;
     ipbd_world *world;
     isphpbd_vec3 p, q;
-    d.mesh.positions = xyz, d.mesh.vertex_count = 2, d.mesh.lines = line, d.mesh.line_count = 1, d.masses = masses, d.damping = 0.0f;
+    d.mesh.positions = xyz, d.mesh.vertex_count = 2, d.mesh.lines = line, d.mesh.line_count = 1, d.masses = masses,
+    d.damping = 0.0f;
     world = world_of(&d, &body, nowhere(), 8);
     ASSERT_IN_RANGE(4.0, ipbd_body_mass(world, body), 1e-6);
     ipbd_vertex_add_impulse(world, body, 1, isphpbd_v3(1.0f, 0, 0)); /* pulls along the line: both share it */
@@ -468,7 +478,8 @@ TEST per_vertex_masses_count(void) {
 }
 TEST skins_follow(void) {
     ipbd_body_desc d = cube_desc(2, 1.0f), cloth;
-    float points[9] = {0.1f, 0.2f, -0.3f, 0.5f, 0.5f, 0.5f, -0.25f, 0.0f, 0.25f}, out[9], normals[9], above[3] = {0.1f, 0.05f, 0.2f};
+    float points[9] = {0.1f, 0.2f, -0.3f, 0.5f, 0.5f, 0.5f, -0.25f, 0.0f, 0.25f}, out[9], normals[9],
+          above[3] = {0.1f, 0.05f, 0.2f};
     uint32_t triangle[3] = {0, 1, 2};
     ipbd_body body;
     ipbd_world *world = world_of(&d, &body, nowhere(), 4);
@@ -478,7 +489,8 @@ TEST skins_follow(void) {
     int i;
     skin = ipbd_skin_create(world, body, points, 12, 3, &why);
     ASSERT_EQ(ISPHPBD_OK, why);
-    turn.rotation.x = 0.0f, turn.rotation.y = sqrtf(0.5f), turn.rotation.z = 0.0f, turn.rotation.w = sqrtf(0.5f); /* 90 degrees about y */
+    turn.rotation.x = 0.0f, turn.rotation.y = sqrtf(0.5f), turn.rotation.z = 0.0f,
+    turn.rotation.w = sqrtf(0.5f); /* 90 degrees about y */
     ipbd_body_teleport(world, body, nowhere(), turn);
     ASSERT_EQ(ISPHPBD_OK, ipbd_skin_read(world, skin, out, normals, 12, triangle, 1));
     for (i = 0; i < 3; ++i) {
@@ -527,7 +539,8 @@ TEST dihedral_gradients_are_right(void) {
     int i, k;
     for (i = 0; i < 4; ++i) {
         q[i] = ipbdx_v3(p[i]);
-        four[i].p.x = isphpbdx_f4_all(p[i][0]), four[i].p.y = isphpbdx_f4_all(p[i][1]), four[i].p.z = isphpbdx_f4_all(p[i][2]), four[i].w = isphpbdx_f4_all(1.0f);
+        four[i].p.x = isphpbdx_f4_all(p[i][0]), four[i].p.y = isphpbdx_f4_all(p[i][1]),
+        four[i].p.z = isphpbdx_f4_all(p[i][2]), four[i].w = isphpbdx_f4_all(1.0f);
     }
     isphpbdx_f4_store(g, ipbdx_dihedral4(four, gradient));
     ASSERT_IN_RANGE(ipbdx_dihedral_angle(q), g[0], 1e-5f);

@@ -8,7 +8,7 @@
 #define IPBD_IMPLEMENTATION
 #include "isphpbd_pbd.h"
 
-#define STEP (1.0f / 60.0f)
+#define STEP    (1.0f / 60.0f)
 #define GRAVITY 9.81
 
 static ipbd_world *world_of(const ipbd_body_desc *desc, ipbd_body *body, float gravity, int substeps) {
@@ -39,7 +39,8 @@ static double catenary_error(int links, int substeps) {
     ipbd_body body;
     isphpbd_vec3 p;
     int i;
-    for (i = 0; i < 60; ++i) a -= (2.0 * a * sinh(0.5 / a) - length) / (2.0 * sinh(0.5 / a) - cosh(0.5 / a) / a); /* Newton */
+    for (i = 0; i < 60; ++i)
+        a -= (2.0 * a * sinh(0.5 / a) - length) / (2.0 * sinh(0.5 / a) - cosh(0.5 / a) / a); /* Newton */
     for (i = 0; i <= links; ++i) { /* starts as a zigzag of the right length */
         xyz[3 * i] = (float)(-0.5 + (double)i / links), xyz[3 * i + 1] = 0.0f;
         xyz[3 * i + 2] = i % 2 ? (float)sqrt(link * link - 1.0 / ((double)links * links)) : 0.0f;
@@ -63,7 +64,8 @@ static double catenary_error(int links, int substeps) {
 }
 /* Period of a bob on a massless thread of 1 m, 10 degrees, over 20 swings; relative error. */
 static double pendulum_error(int substeps) {
-    const double angle = 10.0 * 3.14159265358979 / 180.0, theory = 2.0 * 3.14159265358979 * sqrt(1.0 / GRAVITY) * (1.0 + angle * angle / 16.0);
+    const double angle = 10.0 * 3.14159265358979 / 180.0,
+                 theory = 2.0 * 3.14159265358979 * sqrt(1.0 / GRAVITY) * (1.0 + angle * angle / 16.0);
     float xyz[6] = {0, 0, 0, 0, 0, 0}, masses[2] = {1.0f, 1.0f};
     uint32_t line[2] = {0, 1}, pin[1] = {0};
     ipbd_body_desc d = ipbd_body_desc_default();
@@ -98,7 +100,8 @@ static double pin_weight_error(void) {
     double sum = 0.0, weight;
     int i;
     d.mesh.triangle_count = ipbd_grid(25, 25, 1.0f, 1.0f, xyz, triangles);
-    d.mesh.positions = xyz, d.mesh.vertex_count = 625, d.mesh.triangles = triangles, d.pinned = pins, d.pinned_count = 3, d.drag = 3.0f;
+    d.mesh.positions = xyz, d.mesh.vertex_count = 625, d.mesh.triangles = triangles, d.pinned = pins,
+    d.pinned_count = 3, d.drag = 3.0f;
     world = world_of(&d, &body, (float)GRAVITY, 12);
     for (i = 0; i < 20 * 60; ++i) ipbd_step(world, STEP);
     for (i = 0; i < 3; ++i) {
@@ -113,28 +116,37 @@ static double pin_weight_error(void) {
 
 /* ---- a cantilever of elastic tetrahedra ---- */
 
-typedef struct beam { int along, across, substeps, iterations; float dt, density, gravity, poisson; } beam;
+typedef struct beam {
+    int along, across, substeps, iterations;
+    float dt, density, gravity, poisson;
+} beam;
 
 /* Deflection of the tip over Timoshenko's, under its own weight: E = 1e5 Pa, 1 m x 0.2 m x 0.2 m, at rest after 10 s. */
 static double beam_ratio(beam b) {
     const double length = 1.0, height = 0.2, young = 1e5;
     const int nx = b.along, nc = b.across, vertices = (nx + 1) * (nc + 1) * (nc + 1);
     float *xyz = (float *)malloc(sizeof(float) * 3 * (size_t)vertices);
-    uint32_t *tets = (uint32_t *)malloc(sizeof(uint32_t) * 24 * (size_t)(nx * nc * nc)), *pins = (uint32_t *)malloc(sizeof(uint32_t) * (size_t)vertices);
-    double load = (double)b.density * (double)b.gravity * height * height, inertia = height * height * height * height / 12.0;
+    uint32_t *tets = (uint32_t *)malloc(sizeof(uint32_t) * 24 * (size_t)(nx * nc * nc)),
+             *pins = (uint32_t *)malloc(sizeof(uint32_t) * (size_t)vertices);
+    double load = (double)b.density * (double)b.gravity * height * height,
+           inertia = height * height * height * height / 12.0;
     double shear = young / (2.0 * (1.0 + (double)b.poisson)), theory, sum = 0.0;
     ipbd_body_desc d = ipbd_body_desc_default();
     ipbd_world *world;
     ipbd_body body;
     isphpbd_vec3 p;
     int i, steps = (int)(10.0f / b.dt), tip = nx + (nx + 1) * (nc / 2 + (nc + 1) * (nc / 2)), count = 0;
-    theory = load * length * length * length * length / (8.0 * young * inertia) + load * length * length / (2.0 * shear * height * height * 5.0 / 6.0);
-    d.mesh.tetrahedron_count = ipbd_block(nx, nc, nc, isphpbd_v3((float)length, (float)height, (float)height), xyz, tets);
+    theory = load * length * length * length * length / (8.0 * young * inertia) +
+             load * length * length / (2.0 * shear * height * height * 5.0 / 6.0);
+    d.mesh.tetrahedron_count =
+        ipbd_block(nx, nc, nc, isphpbd_v3((float)length, (float)height, (float)height), xyz, tets);
     d.mesh.positions = xyz, d.mesh.vertex_count = vertices, d.mesh.tetrahedra = tets;
     for (i = 0; i < vertices; ++i)
         if (i % (nx + 1) == 0) pins[d.pinned_count++] = (uint32_t)i;
     d.pinned = pins, d.density = b.density, d.young_modulus = (float)young, d.poisson_ratio = b.poisson;
-    d.drag = (float)(7.0 * sqrt(young * inertia / ((double)b.density * height * height))); /* critical for the first mode, 3.5 sqrt(EI / rho A l^4) */
+    d.drag = (float)(7.0 * sqrt(young * inertia /
+                                ((double)b.density * height *
+                                 height))); /* critical for the first mode, 3.5 sqrt(EI / rho A l^4) */
     world = world_of(&d, &body, b.gravity, b.substeps);
     ipbd_set_budget(world, b.substeps, b.iterations);
     for (i = 0; i < steps; ++i) {
@@ -151,8 +163,10 @@ static void validate_beam(report *r) {
     beam fine = {40, 8, 10, 1, STEP, 1000.0f, 0.1f, 0.3f}, b = {20, 4, 10, 1, STEP, 1000.0f, 0.1f, 0.3f};
     double base, worst = 0.0, ratio;
     int i;
-    report_text(r, "Beam of %d x %d x %d cells of six tetrahedra; the dependence on steps with %d x %d x %d cells.", fine.along, fine.across, fine.across, b.along, b.across, b.across);
-    report_at_most(r, "cantilever: tip deflection against beam theory", fabs(beam_ratio(fine) - 1.0), 0.10, "", "Timoshenko's beam");
+    report_text(r, "Beam of %d x %d x %d cells of six tetrahedra; the dependence on steps with %d x %d x %d cells.",
+                fine.along, fine.across, fine.across, b.along, b.across, b.across);
+    report_at_most(r, "cantilever: tip deflection against beam theory", fabs(beam_ratio(fine) - 1.0), 0.10, "",
+                   "Timoshenko's beam");
     base = beam_ratio(b);
     report_value(r, "the same, coarse mesh", base - 1.0, "");
     for (i = 0; i < 6; ++i) {
@@ -165,9 +179,17 @@ static void validate_beam(report *r) {
         if (i == 5) c.density = 250.0f, c.gravity = 0.4f;
         ratio = beam_ratio(c) / base;
         worst = fmax(worst, fabs(ratio - 1.0));
-        report_value(r, i == 0 ? "with 5 instead of 10 substeps" : i == 1 ? "with 20 substeps" : i == 2 ? "with half the step" : i == 3 ? "with 4 iterations" : i == 4 ? "with four times the mass" : "with a quarter of the mass", ratio, "x");
+        report_value(r,
+                     i == 0   ? "with 5 instead of 10 substeps"
+                     : i == 1 ? "with 20 substeps"
+                     : i == 2 ? "with half the step"
+                     : i == 3 ? "with 4 iterations"
+                     : i == 4 ? "with four times the mass"
+                              : "with a quarter of the mass",
+                     ratio, "x");
     }
-    report_at_most(r, "dependence of stiffness on step, iterations and mass", worst, 0.05, "", "the material alone decides");
+    report_at_most(r, "dependence of stiffness on step, iterations and mass", worst, 0.05, "",
+                   "the material alone decides");
 }
 
 /* ---- conservation ---- */
@@ -202,8 +224,12 @@ static void validate_free_flight(report *r) {
         now = ipbd_world_stats(world);
         highest = fmax(highest, now.kinetic_energy / first.kinetic_energy);
     }
-    report_at_most(r, "momentum lost in 60 s of free flight", (double)isphpbdx_length(isphpbdx_sub(now.momentum, first.momentum)) / scale, 1e-5, "", "Newton; float rounding");
-    report_at_most(r, "angular momentum lost", (double)isphpbdx_length(isphpbdx_sub(now.angular_momentum, first.angular_momentum)) / (scale * 0.25), 1e-4, "", "about the origin; float rounding, 12 m away");
+    report_at_most(r, "momentum lost in 60 s of free flight",
+                   (double)isphpbdx_length(isphpbdx_sub(now.momentum, first.momentum)) / scale, 1e-5, "",
+                   "Newton; float rounding");
+    report_at_most(r, "angular momentum lost",
+                   (double)isphpbdx_length(isphpbdx_sub(now.angular_momentum, first.angular_momentum)) / (scale * 0.25),
+                   1e-4, "", "about the origin; float rounding, 12 m away");
     report_at_most(r, "highest kinetic energy over the first", highest, 1.0001, "", "energy never grows");
     ipbd_destroy(world);
 }
@@ -218,7 +244,8 @@ static void validate_swing(report *r) {
     double start = 0.0, highest = -1e9, scale;
     int i, k;
     d.mesh.triangle_count = ipbd_grid(17, 17, 1.0f, 1.0f, xyz, triangles);
-    d.mesh.positions = xyz, d.mesh.vertex_count = 289, d.mesh.triangles = triangles, d.pinned = pins, d.pinned_count = 2, d.damping = 0.0f;
+    d.mesh.positions = xyz, d.mesh.vertex_count = 289, d.mesh.triangles = triangles, d.pinned = pins,
+    d.pinned_count = 2, d.damping = 0.0f;
     world = world_of(&d, &body, (float)GRAVITY, 12);
     scale = GRAVITY * ipbd_body_mass(world, body) * 0.5;
     for (i = 0; i < 3600; ++i) {
@@ -227,12 +254,14 @@ static void validate_swing(report *r) {
         ipbd_step(world, STEP);
         v = ipbd_body_view(world, body);
         for (k = 0; k < v.vertex_count; ++k)
-            if (v.positions[4 * k + 3] > 0.0f) energy += GRAVITY * (double)v.positions[4 * k + 1] / (double)v.positions[4 * k + 3];
+            if (v.positions[4 * k + 3] > 0.0f)
+                energy += GRAVITY * (double)v.positions[4 * k + 1] / (double)v.positions[4 * k + 3];
         energy += ipbd_world_stats(world).kinetic_energy;
         if (i == 0) start = energy;
         highest = fmax(highest, (energy - start) / scale);
     }
-    report_at_most(r, "energy gained by a swinging cloth in 60 s", highest, 1e-3, "of its weight times 0.5 m", "energy never grows");
+    report_at_most(r, "energy gained by a swinging cloth in 60 s", highest, 1e-3, "of its weight times 0.5 m",
+                   "energy never grows");
     ipbd_destroy(world);
 }
 /* A block pressed between plates to 75 % of its height. */
@@ -252,7 +281,8 @@ static double squeezed_volume_error(void) {
     plate = ipbd_collider_create(world, &c, NULL);
     rest = ipbd_body_volume(world, body);
     for (i = 0; i < 180; ++i) {
-        ipbd_collider_move(world, plate, ipbd_pose_at(0.0f, 0.36f - 0.125f * (float)isphpbdx_mini(i, 90) / 90.0f, 0.0f));
+        ipbd_collider_move(world, plate,
+                           ipbd_pose_at(0.0f, 0.36f - 0.125f * (float)isphpbdx_mini(i, 90) / 90.0f, 0.0f));
         ipbd_step(world, STEP);
         worst = fmax(worst, fabs(ipbd_body_volume(world, body) / rest - 1.0));
     }
@@ -263,8 +293,10 @@ static double squeezed_volume_error(void) {
 int main(int argc, char **argv) {
     report r;
     if (!report_open(&r, argc, argv, "Soft bodies")) return 2;
-    report_at_most(&r, "hanging chain of 40 links: rms distance from the catenary over the sag", catenary_error(40, 20), 0.01, "", "catenary");
-    report_at_most(&r, "pendulum of 10 degrees: period over 20 swings", pendulum_error(12), 0.005, "", "2 pi sqrt(l/g) (1 + a^2/16)");
+    report_at_most(&r, "hanging chain of 40 links: rms distance from the catenary over the sag", catenary_error(40, 20),
+                   0.01, "", "catenary");
+    report_at_most(&r, "pendulum of 10 degrees: period over 20 swings", pendulum_error(12), 0.005, "",
+                   "2 pi sqrt(l/g) (1 + a^2/16)");
     report_at_most(&r, "weight of a cloth on its three pins", pin_weight_error(), 0.01, "", "m g");
     validate_beam(&r);
     report_at_most(&r, "volume of a block squeezed by a quarter", squeezed_volume_error(), 0.01, "", "kept volume");
