@@ -37,7 +37,8 @@ QUICK START
         for (frame = 0; frame < 60; ++frame) {
             isph_fluid_step(fluid, 1.0f / 60.0f, &why);
             isph_view view = isph_particles(fluid);
-            if (frame % 20 == 0) printf("%d drops, the first at height %.2f m\n", view.count, (double)view.position[1]);
+            if (frame % 20) continue;
+            printf("%d drops, up to %.2f m/s\n", view.count, (double)isph_fluid_stats(fluid).max_speed);
         }
         isph_fluid_destroy(fluid);
         return 0;
@@ -83,6 +84,9 @@ NUMERICS AND UNITS
     walls are seen as planes, so curvature finer than a few spacings is blurred; more than six walls at one particle
     are ignored. Pressure on a wall is right on average, not particle by particle. Particles inside a solid are pushed
     out, at most a spacing per substep.
+    A host body coupled by impulses once per step should weigh at least a tenth of the liquid it displaces; lighter
+    ones want shorter steps, or the coupler, whose walls yield inside the solve. Every particle looks at every
+    boundary: some hundreds of boundaries are in order.
 
 ERRORS
     Fallible calls answer an isphpbd_result and have changed nothing unless it is ISPHPBD_OK. NaN and infinite input is
@@ -283,8 +287,8 @@ ISPHPBD_API void isph_matrix_destroy(isph_matrix *matrix);
    non-finite values, CAPACITY when it does not fit (padding to the longest of eight rows counts). Linear. */
 ISPHPBD_API isphpbd_result isph_matrix_set(isph_matrix *matrix, int rows, const int *row_start, const int *columns,
                                            const float *values);
-/* y = A x; both of `rows` floats, not overlapping. */
-ISPHPBD_API isphpbd_result isph_matrix_multiply(const isph_matrix *matrix, const float *x, float *y);
+/* y = A x; both of `rows` floats, not overlapping. Like the solves, not for two threads on one matrix at once. */
+ISPHPBD_API isphpbd_result isph_matrix_multiply(isph_matrix *matrix, const float *x, float *y);
 /* Assigns every row to an aggregate for the two-level preconditioner and factorises the coarse matrix (for a symmetric
    positive semi-definite matrix). Rows that couple strongly should share an aggregate of some 20-100 rows. aggregate[i]
    in [0, count). CAPACITY when the coarse factor does not fit (about 16 floats per row are kept for it). */
@@ -347,11 +351,13 @@ typedef enum isph_solver {
 typedef enum isph_linear_solver { ISPH_LINEAR_CG = 0, ISPH_LINEAR_BICGSTAB } isph_linear_solver;
 
 typedef struct isph_fluid_desc {
-    isphpbd_vec3 gravity; /* m/s^2, default (0, -9.81, 0) */
+    isphpbd_vec3 gravity; /* m/s^2, default (0, -9.81, 0); less than 1e6 long */
     float spacing;        /* m, default 0.05: distance of particles at rest. Halving it costs 8 times the
-                                            particles (and twice the steps). A particle stands for spacing^3 of volume */
-    float support;        /* interaction radius in spacings, default 2.0, 1.8 .. 3.2; 2.4 costs twice as much */
-    isph_solver solver;   /* default INCOMPRESSIBLE */
+                                            particles, twice the steps. A particle stands for spacing^3 of volume */
+    /* interaction radius in spacings, default 2.0, 1.8 .. 3.2. 2.4 costs twice as much: waves keep their pace better,
+       still water moves more */
+    float support;
+    isph_solver solver;                 /* default INCOMPRESSIBLE */
     isph_linear_solver linear_solver;   /* default CG */
     isph_preconditioner preconditioner; /* default TWO_LEVEL */
     bool density_projection;     /* default true: keeps the volume (Kugelstadt et al.); false only for comparison */
@@ -359,12 +365,12 @@ typedef struct isph_fluid_desc {
     int max_iterations;          /* cap of pressure + density iterations per substep, default 50, >= 1 */
     int max_substeps;            /* cap per step, default 8, >= 1; reported when it bites */
     float cfl;                   /* spacings a particle may move per substep, default 1 */
-    float max_substep_seconds;   /* s, default 1/100 at spacing 0.05 (0: chosen from the spacing) */
+    float max_substep_seconds;   /* s, default 0: 0.117 sqrt(spacing / g), 8.3 ms for 5 cm */
     float sound_speed;           /* m/s, weakly compressible only; 0 (default): 10 x the largest expected speed */
     float max_speed;             /* m/s, default 0: 1000 spacings per second but at least 50; faster is clamped */
-    int particle_capacity;       /* default 32768 */
+    int particle_capacity;       /* default 32768, at most 2^24 (and 2^31 matrix entries) */
     int material_capacity;       /* default 8, at most 255 */
-    int boundary_capacity;       /* default 64 */
+    int boundary_capacity;       /* default 64, at most 65535 */
     int triangle_capacity;       /* default 8192: triangles of all mesh boundaries together */
     isphpbd_allocator allocator; /* default malloc; one allocation, at creation */
     isphpbd_parallel parallel;   /* default OpenMP where compiled in, else serial */
@@ -389,7 +395,7 @@ ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_ve
 
 /* ---- materials ---- */
 typedef struct isph_material_desc {
-    float density;   /* kg/m^3, default 1000 */
+    float density;   /* kg/m^3, default 1000; ratios up to some 20:1 between materials are in order */
     float viscosity; /* Pa s (dynamic), default 0.001; honey is 10. Large values are solved implicitly */
     uint32_t cookie;
 } isph_material_desc;
@@ -403,12 +409,13 @@ ISPHPBD_API isph_material isph_material_create(isph_fluid *fluid, const isph_mat
 
 /* ---- particles ---- */
 /* Adds count particles at rest or with given velocities (NULL: 0; else with its own stride). All or none. ids (NULL or
-   count entries) receives the stable ids. BAD_ARGUMENT for non-finite or far (|x| > 2^18 spacings) input. */
+   count entries) receives the stable ids; any number can be one, 0 too. BAD_ARGUMENT for non-finite or far (|x| > 2^18
+   spacings) input. */
 ISPHPBD_API isphpbd_result isph_particles_add(isph_fluid *fluid, isph_material material, const float *positions,
                                               size_t position_stride_bytes, const float *velocities,
                                               size_t velocity_stride_bytes, int count, uint32_t *ids);
 /* Fills the box lo .. hi with particles on a cubic lattice, half a spacing off its faces; all or none. `added` may be
-   NULL. A box thinner than a spacing gets one layer. */
+   NULL. A box thinner than a spacing gets one layer, half a spacing from lo. */
 ISPHPBD_API isphpbd_result isph_particles_add_box(isph_fluid *fluid, isph_material material, isphpbd_vec3 lo,
                                                   isphpbd_vec3 hi, isphpbd_vec3 velocity, int *added);
 /* Removes particles by id; ids that are not alive are passed over. Returns how many went. Linear in all particles. */
@@ -418,7 +425,8 @@ typedef struct isph_particle {
     uint32_t id, user;
     isph_material material;
 } isph_particle;
-/* Removes every particle for which test() answers true: sinks, lifetimes, kill planes. Returns how many went. */
+/* Removes every particle for which test() answers true: sinks, lifetimes, kill planes. Returns how many went. A world
+   without a floor wants a kill plane: a drop that falls for ever sets the number of substeps for all. */
 ISPHPBD_API int isph_particles_remove_if(isph_fluid *fluid, bool (*test)(void *user, const isph_particle *particle),
                                          void *user);
 /* Calls edit() for every particle; position, velocity and user may be changed (teleports, force zones, blasts). A
@@ -461,8 +469,8 @@ typedef struct isph_mesh { /* a view: read during the call, never kept */
 
 typedef struct isph_boundary_desc {
     isph_shape shape;                               /* default PLANE */
-    bool container;                                 /* default false; true: box, sphere, capsule are hollow and hold the
-                                                       fluid inside */
+    bool container;                                 /* default false; true: box, sphere, capsule are hollow and hold
+                                                       all fluid inside (two of them: inside both) */
     isphpbd_vec3 half_extents;                      /* m, box, default 0.5 0.5 0.5 */
     float radius;                                   /* m, sphere and capsule, default 0.5 */
     float half_height;                              /* m, capsule, default 0.5 */
@@ -482,7 +490,9 @@ typedef struct isph_boundary_desc {
 ISPHPBD_API isph_boundary_desc isph_boundary_desc_default(void);
 ISPHPBD_API isph_boundary isph_boundary_create(isph_fluid *fluid, const isph_boundary_desc *desc, isphpbd_result *why);
 ISPHPBD_API isphpbd_result isph_boundary_destroy(isph_fluid *fluid, isph_boundary boundary);
-/* Pose at the start of the next step, and the velocities with which it then goes on moving until told otherwise. */
+/* Pose at the start of the next step, and the velocities with which it then goes on moving until told otherwise. Give
+   the velocities that belong to the motion: what a mesh shell jumps over by a new pose alone (more than half a
+   spacing) is then on its other side. */
 ISPHPBD_API isphpbd_result isph_boundary_set_motion(isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 position,
                                                     isphpbd_quat rotation, isphpbd_vec3 linear_velocity,
                                                     isphpbd_vec3 angular_velocity);
@@ -498,15 +508,16 @@ ISPHPBD_API isphpbd_result isph_boundary_take_impulse(isph_fluid *fluid, isph_bo
 enum {
     ISPH_STEP_ITERATIONS_CAPPED =
         1,                         /* a solve stopped at max_iterations: raise it or accept the residual in the stats */
-    ISPH_STEP_SUBSTEPS_CAPPED = 2, /* max_substeps was too small for the speed: particles were slowed to cfl */
+    ISPH_STEP_SUBSTEPS_CAPPED = 2, /* max_substeps was too small for the speed: particles were held to 2 cfl */
     ISPH_STEP_CROWDED = 4,         /* too many particles in one place; they are being spread (see stats.crowded) */
     ISPH_STEP_QUARANTINED = 8,     /* a non-finite particle was put to rest at its last good position */
     ISPH_STEP_SPEED_CLAMPED = 16,  /* max_speed was exceeded */
     ISPH_STEP_WALLS_CAPPED = 32    /* a particle met more than 6 walls at once; the farthest were ignored */
 };
 
-/* Advances by `seconds` (0 < seconds <= 1) in one or more equal substeps. Returns flags; BAD_ARGUMENT in *why (may be
-   NULL) for a bad time, and nothing changes. Never allocates. Linear in the number of particles. */
+/* Advances by `seconds` (0 < seconds <= 1) in one or more substeps, as many as the fastest particle or wall needs.
+   Returns flags; BAD_ARGUMENT in *why (may be NULL) for a bad time, and nothing changes. Never allocates. Linear in
+   the number of particles. */
 ISPHPBD_API uint32_t isph_fluid_step(isph_fluid *fluid, float seconds, isphpbd_result *why);
 
 typedef struct isph_stats {
@@ -533,11 +544,12 @@ ISPHPBD_API isph_stats isph_fluid_stats(const isph_fluid *fluid);
 
 /* 64-bit digest of everything that affects the future; equal for equal states on every platform. Linear. */
 ISPHPBD_API uint64_t isph_fluid_hash(const isph_fluid *fluid);
-/* Writes a snapshot when `capacity` is enough; always returns the size needed (at most 64 bytes per particle plus a few
-   kilobytes and the boundaries). Resuming from it gives the same bits as going on. */
+/* Writes a snapshot when `capacity` is enough; always returns the size needed: 45 bytes per particle, 8 per id that
+   ever was in use at the same time, 109 per boundary, a few hundred more. Resuming from it gives the same bits as
+   going on. */
 ISPHPBD_API size_t isph_fluid_save(const isph_fluid *fluid, void *bytes, size_t capacity);
-/* Restores a snapshot of a fluid made from the same desc and with the same meshes (they are checked, not stored).
-   BAD_SNAPSHOT leaves the fluid as it was. */
+/* Restores a snapshot of a fluid made from the same desc and with the same boundaries, made in the same order (their
+   shapes are checked, not stored). BAD_SNAPSHOT leaves the fluid as it was. */
 ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes, size_t size);
 
 /* ==== [coupler] ======================================================================================================
@@ -895,6 +907,11 @@ static void isphx_cells_layout(isphx_cells *cells, isphpbdx_layout *layout, int 
     cells->z = (float *)isphpbdx_take(layout, n + 8, sizeof(float));
 }
 
+/* Floats are read where they are: a stride has to keep them aligned. */
+static bool isphx_stride_ok(size_t stride_bytes) {
+    return stride_bytes >= 3 * sizeof(float) && stride_bytes % sizeof(float) == 0;
+}
+
 static const float *isphx_at(const float *base, size_t stride_bytes, int index) {
     return (const float *)(const void *)((const unsigned char *)base + stride_bytes * (size_t)index);
 }
@@ -1233,7 +1250,7 @@ static bool isphx_points_ok(const float *xyz, size_t stride, int count, float le
 
 ISPHPBD_API isphpbd_result isph_grid_build(isph_grid *grid, const float *xyz, size_t stride_bytes, int count) {
     int i;
-    if (!grid || count < 0 || (count > 0 && !xyz) || stride_bytes < 3 * sizeof(float)) return ISPHPBD_BAD_ARGUMENT;
+    if (!grid || count < 0 || (count > 0 && !xyz) || !isphx_stride_ok(stride_bytes)) return ISPHPBD_BAD_ARGUMENT;
     if (count > grid->desc.capacity) return ISPHPBD_CAPACITY;
     if (!isphx_points_ok(xyz, stride_bytes, count, grid->desc.radius)) return ISPHPBD_BAD_ARGUMENT;
     isphx_cells_build(&grid->cells, &grid->desc.parallel, grid->desc.radius, xyz, stride_bytes, count, grid->scratch);
@@ -2022,7 +2039,7 @@ static isph_solve_info isphx_bicgstab_solve(isphx_bicgstab *s, float tolerance, 
     memcpy(s->t, s->r, bytes);
     memcpy(s->y, s->x, bytes);
     memset(s->x, 0, bytes);
-    s->shadow = s->shadow, s->alpha = 0.0f, s->out = s->r;
+    s->alpha = 0.0f, s->out = s->r;
     memcpy(s->shadow, s->r, bytes);
     isphx_bicgstab_run(s, isphx_bicgstab_update_task, sums);
     norm = sqrt(sums[0]);
@@ -2160,7 +2177,7 @@ static int64_t isphx_csr_entries(int rows, const int *row_start, const int *colu
     return total;
 }
 
-/* Copies one chunk of compressed rows; returns the entries used. Columns go through the wide form first, in place. */
+/* Copies one chunk of compressed rows, eight side by side, padded with zeros to the longest. */
 static void isphx_matrix_set_chunk(isph_matrix *matrix, int chunk, const int *row_start, const int *columns,
                                    const float *values) {
     isphx_sell *sell = &matrix->sell;
@@ -2221,7 +2238,7 @@ ISPHPBD_API isphpbd_result isph_matrix_set(isph_matrix *matrix, int rows, const 
     return ISPHPBD_OK;
 }
 
-ISPHPBD_API isphpbd_result isph_matrix_multiply(const isph_matrix *matrix, const float *x, float *y) {
+ISPHPBD_API isphpbd_result isph_matrix_multiply(isph_matrix *matrix, const float *x, float *y) {
     int chunk, r;
     if (!matrix || !x || !y || matrix->sell.rows < 1) return ISPHPBD_BAD_ARGUMENT;
     for (chunk = 0; chunk < isphx_chunks(matrix->sell.rows); ++chunk) {
@@ -2533,7 +2550,6 @@ struct isph_fluid {
     isphx_substep now;
     isph_stats stats;
     uint32_t flags;
-    double clock_fraction;
 };
 
 /* ---- constants ---- */
@@ -2701,12 +2717,20 @@ ISPHPBD_API isph_fluid_desc isph_fluid_desc_default(void) {
 
 static bool isphx_in(float v, float lo, float hi) { return isphpbdx_finite(v) && v >= lo && v <= hi; }
 
+static bool isphx_gravity_ok(isphpbd_vec3 gravity) {
+    return isphpbdx_finite3(gravity) && isphpbdx_length(gravity) < 1e6f;
+}
+
+static bool isphx_budget_ok(int max_iterations, int max_substeps, float tolerance) {
+    return max_iterations >= 1 && max_iterations <= 100000 && max_substeps >= 1 && max_substeps <= 1000000 &&
+           isphx_in(tolerance, 0.0f, 1.0f);
+}
+
 static bool isphx_fluid_desc_ok(const isph_fluid_desc *d) {
-    return d && d->cookie == ISPHX_COOKIE_FLUID && isphpbdx_finite3(d->gravity) && isphx_in(d->spacing, 1e-4f, 1e3f) &&
+    return d && d->cookie == ISPHX_COOKIE_FLUID && isphx_gravity_ok(d->gravity) && isphx_in(d->spacing, 1e-4f, 1e3f) &&
            isphx_in(d->support, 1.8f, 3.2f) && d->solver <= ISPH_SOLVER_WEAKLY_COMPRESSIBLE &&
            d->linear_solver <= ISPH_LINEAR_BICGSTAB && d->preconditioner <= ISPH_PRECONDITIONER_TWO_LEVEL &&
-           isphx_in(d->tolerance, 0.0f, 1.0f) && d->max_iterations >= 1 && d->max_iterations <= 100000 &&
-           d->max_substeps >= 1 && d->max_substeps <= 1000000 && isphx_in(d->cfl, 0.05f, 4.0f) &&
+           isphx_budget_ok(d->max_iterations, d->max_substeps, d->tolerance) && isphx_in(d->cfl, 0.05f, 4.0f) &&
            isphx_in(d->max_substep_seconds, 0.0f, 1.0f) && isphx_in(d->sound_speed, 0.0f, 1e5f) &&
            isphx_in(d->max_speed, 0.0f, 1e6f) && d->particle_capacity >= 1 &&
            d->particle_capacity <= ISPHX_MAX_POINTS / 4 && d->material_capacity >= 1 && d->material_capacity <= 255 &&
@@ -2733,7 +2757,7 @@ static void isphx_layout_particles(isph_fluid *f, isphpbdx_layout *layout, size_
     f->id = (uint32_t *)isphpbdx_take(layout, n, sizeof(uint32_t));
     f->user = (uint32_t *)isphpbdx_take(layout, n, sizeof(uint32_t));
     f->material = (uint8_t *)isphpbdx_take(layout, n, sizeof(uint8_t));
-    f->scratch = (unsigned char *)isphpbdx_take(layout, n, 16);
+    f->scratch = (unsigned char *)isphpbdx_take(layout, n + 16, 16);
     f->entry_first = (int *)isphpbdx_take(layout, n, sizeof(int));
     f->entry_count = (uint8_t *)isphpbdx_take(layout, n, sizeof(uint8_t));
     f->slot_generation = (uint32_t *)isphpbdx_take(layout, n, sizeof(uint32_t));
@@ -2746,6 +2770,7 @@ static isph_fluid *isphx_fluid_layout(isphpbdx_layout *layout, const isph_fluid_
     isph_fluid *f = fluid ? fluid : &measured;
     const int capacity = isphx_padded(desc->particle_capacity);
     const size_t blocks = (size_t)isphx_blocks(capacity);
+    int64_t entries;
     memset(f, 0, sizeof *f);
     isphx_tables_make(&f->tables, desc->support);
     isphx_layout_particles(f, layout, (size_t)capacity);
@@ -2762,7 +2787,9 @@ static isph_fluid *isphx_fluid_layout(isphpbdx_layout *layout, const isph_fluid_
     f->partial = (double *)isphpbdx_take(layout, 8 * blocks, sizeof(double));
     f->block_flags = (uint32_t *)isphpbdx_take(layout, blocks, sizeof(uint32_t));
     isphx_cells_layout(&f->cells, layout, capacity);
-    isphx_sell_layout(&f->sell, layout, capacity, (int)blocks * isphx_block_entries(f->tables.neighbours));
+    entries = (int64_t)blocks * isphx_block_entries(f->tables.neighbours);
+    if (entries > 0x7fffffff) layout->overflow = true, entries = 0; /* offsets into the matrix are ints */
+    isphx_sell_layout(&f->sell, layout, capacity, (int)entries);
     isphx_coarse_layout(&f->coarse, layout, capacity);
     return fluid;
 }
@@ -2814,7 +2841,7 @@ ISPHPBD_API void isph_fluid_destroy(isph_fluid *fluid) {
 }
 
 ISPHPBD_API isphpbd_result isph_fluid_set_gravity(isph_fluid *fluid, isphpbd_vec3 gravity) {
-    if (!fluid || !isphpbdx_finite3(gravity)) return ISPHPBD_BAD_ARGUMENT;
+    if (!fluid || !isphx_gravity_ok(gravity)) return ISPHPBD_BAD_ARGUMENT;
     if (fluid->stepping) return ISPHPBD_LOCKED;
     fluid->desc.gravity = gravity;
     isphx_fluid_derive(fluid);
@@ -2823,8 +2850,7 @@ ISPHPBD_API isphpbd_result isph_fluid_set_gravity(isph_fluid *fluid, isphpbd_vec
 
 ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iterations, int max_substeps,
                                                  float tolerance) {
-    if (!fluid || max_iterations < 1 || max_substeps < 1 || !isphx_in(tolerance, 0.0f, 1.0f))
-        return ISPHPBD_BAD_ARGUMENT;
+    if (!fluid || !isphx_budget_ok(max_iterations, max_substeps, tolerance)) return ISPHPBD_BAD_ARGUMENT;
     if (fluid->stepping) return ISPHPBD_LOCKED;
     fluid->desc.max_iterations = max_iterations;
     fluid->desc.max_substeps = max_substeps;
@@ -2927,11 +2953,11 @@ static isphpbd_result isphx_add_check(const isph_fluid *f, isph_material materia
 ISPHPBD_API isphpbd_result isph_particles_add(isph_fluid *fluid, isph_material material, const float *positions,
                                               size_t position_stride_bytes, const float *velocities,
                                               size_t velocity_stride_bytes, int count, uint32_t *ids) {
-    const size_t least = 3 * sizeof(float);
     const isphpbd_result result = isphx_add_check(fluid, material, count);
     int i;
     if (result != ISPHPBD_OK) return result;
-    if (count > 0 && (!positions || position_stride_bytes < least || (velocities && velocity_stride_bytes < least)))
+    if (count > 0 && (!positions || !isphx_stride_ok(position_stride_bytes) ||
+                      (velocities && !isphx_stride_ok(velocity_stride_bytes))))
         return ISPHPBD_BAD_ARGUMENT;
     if (!isphx_points_ok(positions, position_stride_bytes, count, fluid->dx)) return ISPHPBD_BAD_ARGUMENT;
     if (velocities && !isphx_points_ok(velocities, velocity_stride_bytes, count, 1.0f)) return ISPHPBD_BAD_ARGUMENT;
@@ -3162,9 +3188,9 @@ static int isphx_room_feet(const isph_boundary_desc *d, isphpbd_vec3 p, float re
 /* Solid box: nearest point of its surface, or the nearest face from inside. */
 static int isphx_block_foot(const isph_boundary_desc *d, isphpbd_vec3 p, float reach, isphx_foot *out) {
     const isphpbd_vec3 h = d->half_extents;
-    const isphpbd_vec3 near =
+    const isphpbd_vec3 closest =
         isphpbd_v3(isphpbdx_clamp(p.x, -h.x, h.x), isphpbdx_clamp(p.y, -h.y, h.y), isphpbdx_clamp(p.z, -h.z, h.z));
-    const isphpbd_vec3 away = isphpbdx_sub(p, near);
+    const isphpbd_vec3 away = isphpbdx_sub(p, closest);
     const float r = isphpbdx_length(away);
     const float in[3] = {h.x - isphpbdx_abs(p.x), h.y - isphpbdx_abs(p.y), h.z - isphpbdx_abs(p.z)};
     int k = 0;
@@ -3432,13 +3458,23 @@ static void isphx_tree_build(isph_fluid *f, int first, int count) {
     isphx_tree_build(f, first + count / 2, count - count / 2);
 }
 
-static bool isphx_same_point(isphpbd_vec3 a, isphpbd_vec3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+/* Corners meet when they are within a hundred-thousandth of an edge: they are rebuilt from corner and edges. */
+static float isphx_weld2(isphpbd_vec3 a, isphpbd_vec3 b) {
+    const isphpbd_vec3 edge = isphpbdx_sub(a, b);
+    return 1e-10f * isphpbdx_dot(edge, edge);
+}
+
+static bool isphx_same_point(isphpbd_vec3 a, isphpbd_vec3 b, float weld2) {
+    const isphpbd_vec3 d = isphpbdx_sub(a, b);
+    return isphpbdx_dot(d, d) <= weld2;
+}
 
 static bool isphx_has_edge(const isphx_triangle *t, isphpbd_vec3 a, isphpbd_vec3 b) {
+    const float weld2 = isphx_weld2(a, b);
     int k, found = 0;
     for (k = 0; k < 3; ++k) {
         const isphpbd_vec3 c = isphx_triangle_corner(t, k);
-        found += isphx_same_point(c, a) || isphx_same_point(c, b);
+        found += isphx_same_point(c, a, weld2) || isphx_same_point(c, b, weld2);
     }
     return found >= 2;
 }
@@ -3446,12 +3482,13 @@ static bool isphx_has_edge(const isphx_triangle *t, isphpbd_vec3 a, isphpbd_vec3
 /* Another triangle with the same edge? Through the tree: those that touch both ends. */
 static bool isphx_edge_shared(const isph_fluid *f, const isphx_boundary *b, const isphx_triangle *self, isphpbd_vec3 a,
                               isphpbd_vec3 c) {
+    const float at[3] = {a.x, a.y, a.z};
     int stack[64], top = 0, k;
     stack[top++] = b->node_first;
     while (top > 0) {
         const int index = stack[--top];
         const isphx_node *node = f->node + index;
-        if (!isphx_segment_meets(node, a, a)) continue;
+        if (isphx_box_distance2(node, at) > isphx_weld2(a, c)) continue;
         for (k = 0; k < node->count; ++k) {
             const isphx_triangle *t = f->triangle + node->first + k;
             if (t != self && isphx_has_edge(t, a, c)) return true;
@@ -3480,7 +3517,7 @@ static isphpbd_vec3 isphx_mesh_vertex(const isph_mesh *mesh, uint32_t index) {
 
 static isphpbd_result isphx_mesh_check(const isph_mesh *mesh, float dx) {
     int i;
-    if (!mesh->positions || !mesh->indices || mesh->stride_bytes < 3 * sizeof(float) || mesh->vertex_count < 3)
+    if (!mesh->positions || !mesh->indices || !isphx_stride_ok(mesh->stride_bytes) || mesh->vertex_count < 3)
         return ISPHPBD_BAD_MESH;
     if (mesh->index_count < 3 || mesh->index_count % 3 != 0) return ISPHPBD_BAD_MESH;
     for (i = 0; i < mesh->index_count; ++i)
@@ -3932,7 +3969,7 @@ static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_ch
     const isphpbdx_f4 one = isphpbdx_f4_all(1.0f), zero = isphpbdx_f4_all(0.0f), four = isphpbdx_f4_all(4.0f),
                       five = isphpbdx_f4_all(5.0f);
     const isphpbdx_f4 inverse_reach = isphpbdx_f4_all(1.0f / f->reach),
-                      far = isphpbdx_f4_all(4.0f * f->reach * f->reach);
+                      outside = isphpbdx_f4_all(4.0f * f->reach * f->reach);
     const isphpbdx_f4 value_scale = isphpbdx_f4_all(f->tables.value_scale),
                       weight_scale = isphpbdx_f4_all(f->tables.weight_scale);
     const int *const list[4] = {work->list[half], work->list[half + 1], work->list[half + 2], work->list[half + 3]};
@@ -3949,7 +3986,7 @@ static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_ch
         isphx_gather(f->position, index, b);
         dx = isphpbdx_f4_sub(a[0], b[0]), dy = isphpbdx_f4_sub(a[1], b[1]), dz = isphpbdx_f4_sub(a[2], b[2]);
         r2 = isphx_madd4(isphx_madd4(isphpbdx_f4_mul(dx, dx), dy, dy), dz, dz);
-        r2 = isphpbdx_f4_max(r2, isphpbdx_f4_mul(beyond, far));
+        r2 = isphpbdx_f4_max(r2, isphpbdx_f4_mul(beyond, outside));
         t = isphpbdx_f4_max(isphpbdx_f4_sub(one, isphpbdx_f4_mul(isphpbdx_f4_sqrt(r2), inverse_reach)), zero);
         t3 = isphpbdx_f4_mul(isphpbdx_f4_mul(t, t), t);
         w = isphpbdx_f4_mul(weight_scale, t3);
@@ -3989,6 +4026,15 @@ static float isphx_gradient_divisor(float fluid_moment, float wall_moment, bool 
     return plain + covered * (isphpbdx_clamp(fluid_moment, least, 1.25f) - plain);
 }
 
+/* Share of the kernel that neither fluid nor wall fills. Neighbours that sit on top of each other have great weight and
+   cover nothing: few of them cannot close a surface, whatever they weigh. */
+static float isphx_row_deficit(const isph_fluid *f, int i, float weight, int neighbours) {
+    const float by_weight = 1.0f - (weight + f->wall_weight[i]) / f->tables.full_weight;
+    const float by_count =
+        0.7f - (float)neighbours / (float)f->tables.neighbours - f->wall_weight[i] / f->tables.full_weight;
+    return isphpbdx_max(by_weight, by_count);
+}
+
 /* What a particle knows about itself once its sums are there (equations of docs/how-it-works.md; free surface after
    Abu Rumman et al., eqs 10-13): density, S, deficit split into wall and air, diagonal. */
 static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work, int lane) {
@@ -3996,7 +4042,7 @@ static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work,
     const float *wall = f->wall + 4 * i, *moment = f->moment + 4 * i;
     float *spread = f->spread + 4 * i, *shape = f->shape + 4 * i;
     const float weight = work->sums[1][lane];
-    const float deficit = (full - weight - f->wall_weight[i]) / full;
+    const float deficit = isphx_row_deficit(f, i, weight, work->found[lane]);
     const float open = isphpbdx_clamp((deficit - ISPHX_FREE_SURFACE_BAND) / ISPHX_FREE_SURFACE_WIDTH, 0.0f, 1.0f);
     const float covered = 1.0f - isphpbdx_clamp(deficit / ISPHX_COVERED, 0.0f, 1.0f);
     float diagonal;
@@ -4167,21 +4213,43 @@ static int isphx_coarse_cell(const isph_fluid *f, const isphx_blocks_frame *fram
     return (c[2] * frame->dim[1] + c[1]) * frame->dim[0] + c[0];
 }
 
-/* Numbers the occupied cells; table[cell] = aggregate or -1. False when there are too many. */
-static bool isphx_coarse_number(isph_fluid *f, const isphx_blocks_frame *frame, int *table) {
-    isphx_coarse *coarse = &f->coarse;
-    const int cells = frame->dim[0] * frame->dim[1] * frame->dim[2];
+typedef struct isphx_coarse_job {
+    isph_fluid *fluid;
+    const isphx_blocks_frame *frame;
+    int *table;
+} isphx_coarse_job;
+
+static void isphx_coarse_locate_task(void *ctx, int block) {
+    const isphx_coarse_job *job = (const isphx_coarse_job *)ctx;
+    isph_fluid *f = job->fluid;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
     int i;
-    for (i = 0; i < cells; ++i) table[i] = -1;
-    for (i = 0; i < f->count; ++i) {
-        coarse->aggregate[i] = isphx_coarse_cell(f, frame, f->position + 4 * i);
-        table[coarse->aggregate[i]] = 0;
-    }
+    for (i = block * ISPHX_BLOCK; i < end; ++i)
+        f->coarse.aggregate[i] = isphx_coarse_cell(f, job->frame, f->position + 4 * i);
+}
+
+static void isphx_coarse_rename_task(void *ctx, int block) {
+    const isphx_coarse_job *job = (const isphx_coarse_job *)ctx;
+    int *aggregate = job->fluid->coarse.aggregate;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, job->fluid->count);
+    int i;
+    for (i = block * ISPHX_BLOCK; i < end; ++i) aggregate[i] = job->table[aggregate[i]];
+}
+
+/* Numbers the occupied cells; table[cell] = aggregate or -1. False when there are too many. */
+static bool isphx_coarse_number(isphx_coarse_job *job) {
+    isph_fluid *f = job->fluid;
+    isphx_coarse *coarse = &f->coarse;
+    const int cells = job->frame->dim[0] * job->frame->dim[1] * job->frame->dim[2];
+    int i;
+    for (i = 0; i < cells; ++i) job->table[i] = -1;
+    isphpbdx_run(&f->desc.parallel, isphx_coarse_locate_task, job, isphx_blocks(f->count));
+    for (i = 0; i < f->count; ++i) job->table[coarse->aggregate[i]] = 0;
     coarse->count = 0;
     for (i = 0; i < cells; ++i)
-        if (table[i] == 0) table[i] = coarse->count++;
+        if (job->table[i] == 0) job->table[i] = coarse->count++;
     if (coarse->count > coarse->capacity) return false;
-    for (i = 0; i < f->count; ++i) coarse->aggregate[i] = table[coarse->aggregate[i]];
+    isphpbdx_run(&f->desc.parallel, isphx_coarse_rename_task, job, isphx_blocks(f->count));
     isphx_coarse_members(coarse, f->count);
     return true;
 }
@@ -4219,31 +4287,47 @@ static void isphx_coarse_link_cell(isph_fluid *f, const isphx_blocks_frame *fram
     }
 }
 
-static void isphx_coarse_couple(isph_fluid *f, const isphx_blocks_frame *frame, const int *table) {
+/* The part of the diagonals that does not couple: air, and the anchor of closed components. */
+static void isphx_coarse_diagonal_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
     isphx_coarse *coarse = &f->coarse;
-    const int cells = frame->dim[0] * frame->dim[1] * frame->dim[2];
-    int i, g;
-    for (g = 0; g < coarse->count; ++g) coarse->link_count[g] = 0, coarse->diagonal[g] = 0.0f;
-    for (i = 0; i < f->count; ++i) {
-        const float s = f->scale[i];
-        coarse->diagonal[coarse->aggregate[i]] += s * s * (f->air[i] + 1e-5f * f->tables.full_weight);
+    const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
+    int g, m;
+    for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
+        coarse->link_count[g] = 0, coarse->diagonal[g] = 0.0f;
+        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
+            const int i = coarse->member[m];
+            coarse->diagonal[g] += f->scale[i] * f->scale[i] * (f->air[i] + 1e-5f * f->tables.full_weight);
+        }
     }
+}
+
+static int isphx_coarse_blocks(const isphx_coarse *coarse) {
+    return (coarse->count + ISPHX_COARSE_BLOCK - 1) / ISPHX_COARSE_BLOCK;
+}
+
+static void isphx_coarse_couple(const isphx_coarse_job *job) {
+    isph_fluid *f = job->fluid;
+    const int cells = job->frame->dim[0] * job->frame->dim[1] * job->frame->dim[2];
+    int i;
+    isphpbdx_run(&f->desc.parallel, isphx_coarse_diagonal_task, f, isphx_coarse_blocks(&f->coarse));
     for (i = 0; i < cells; ++i)
-        if (table[i] >= 0) isphx_coarse_link_cell(f, frame, table, i);
+        if (job->table[i] >= 0) isphx_coarse_link_cell(f, job->frame, job->table, i);
 }
 
 /* Grows the cells until numbering, memory and work are in proportion to the particles. Leaves count = 0 when nothing
    is. */
 static void isphx_coarsen(isph_fluid *f) {
-    int *table = (int *)(void *)f->scratch;
     isphx_blocks_frame frame;
+    isphx_coarse_job job;
     int attempt;
+    job.fluid = f, job.frame = &frame, job.table = (int *)(void *)f->scratch;
     f->coarse.weight = f->now.several ? f->scale : NULL;
     for (attempt = 0; attempt < ISPHX_COARSE_SIZES; ++attempt) {
         double work;
         isphx_coarse_frame(f, attempt, isphpbdx_maxi(4 * isphx_padded(f->desc.particle_capacity), 64), &frame);
-        if (!isphx_coarse_number(f, &frame, table)) continue;
-        isphx_coarse_couple(f, &frame, table);
+        if (!isphx_coarse_number(&job)) continue;
+        isphx_coarse_couple(&job);
         work = isphx_coarse_envelope(&f->coarse);
         if (work < 0.0 || work > 400.0 * f->count + 1e5) continue;
         isphx_coarse_factor(&f->coarse);
@@ -4309,7 +4393,9 @@ static void isphx_chunk_diffuse(const isph_fluid *f, int chunk, int half, const 
         isphpbdx_f4 w = isphpbdx_f4_load(value + j * ISPHX_LANES + half);
         if (f->now.several) w = isphpbdx_f4_mul(w, isphx_mixed_weight(f, own, index));
         isphx_gather(f->velocity, index, b);
-        for (k = 0; k < 3; ++k) sum[k] = isphx_madd4(sum[k], w, isphpbdx_f4_sub(b[k], a[k]));
+        sum[0] = isphx_madd4(sum[0], w, isphpbdx_f4_sub(b[0], a[0])); /* written out: a loop would go through memory */
+        sum[1] = isphx_madd4(sum[1], w, isphpbdx_f4_sub(b[1], a[1]));
+        sum[2] = isphx_madd4(sum[2], w, isphpbdx_f4_sub(b[2], a[2]));
     }
     for (k = 0; k < 3; ++k) isphpbdx_f4_store(out[k] + half, f->now.several ? sum[k] : isphpbdx_f4_mul(sum[k], scale));
 }
@@ -4482,16 +4568,18 @@ static void isphx_chunk_divergence(const isph_fluid *f, int chunk, int half, con
                                    float out[ISPHX_LANES]) {
     const float *value = f->sell.value + f->sell.offset[chunk];
     isphpbdx_f4 xa[4], xb[4], ua[4], ub[4], sum = isphpbdx_f4_all(0.0f);
-    int own[4], j, k;
+    int own[4], j;
     isphx_own_rows(chunk, half, own);
     isphx_gather(f->position, own, xa);
     isphx_gather(f->star, own, ua);
     for (j = 0; j < f->sell.length[chunk]; ++j) {
         const int *index = columns + j * ISPHX_LANES + half;
-        isphpbdx_f4 dot = isphpbdx_f4_all(0.0f);
+        isphpbdx_f4 dot;
         isphx_gather(f->position, index, xb);
         isphx_gather(f->star, index, ub);
-        for (k = 0; k < 3; ++k) dot = isphx_madd4(dot, isphpbdx_f4_sub(ub[k], ua[k]), isphpbdx_f4_sub(xa[k], xb[k]));
+        dot = isphpbdx_f4_mul(isphpbdx_f4_sub(ub[0], ua[0]), isphpbdx_f4_sub(xa[0], xb[0]));
+        dot = isphx_madd4(dot, isphpbdx_f4_sub(ub[1], ua[1]), isphpbdx_f4_sub(xa[1], xb[1]));
+        dot = isphx_madd4(dot, isphpbdx_f4_sub(ub[2], ua[2]), isphpbdx_f4_sub(xa[2], xb[2]));
         sum = isphx_madd4(sum, isphpbdx_f4_load(value + j * ISPHX_LANES + half), dot);
     }
     isphpbdx_f4_store(out + half, isphpbdx_f4_mul(sum, isphpbdx_f4_all(-0.5f / (f->dx * f->dx))));
@@ -4604,6 +4692,7 @@ typedef struct isphx_force {
 static void isphx_chunk_force(const isph_fluid *f, int chunk, int half, const int *columns, isphx_force *out) {
     const float *value = f->sell.value + f->sell.offset[chunk];
     const isphpbdx_f4 scale = isphpbdx_f4_all(-0.5f / (f->dx * f->dx));
+    const bool several = f->now.several; /* else s is 1 everywhere */
     isphpbdx_f4 a[4], b[4], p2a, p2b, sa, sb, least, first[3], second[3];
     int own[4], j, k;
     isphx_own_rows(chunk, half, own);
@@ -4615,18 +4704,23 @@ static void isphx_chunk_force(const isph_fluid *f, int chunk, int half, const in
     for (j = 0; j < f->sell.length[chunk]; ++j) {
         const int *index = columns + j * ISPHX_LANES + half;
         const isphpbdx_f4 w = isphpbdx_f4_load(value + j * ISPHX_LANES + half);
-        isphpbdx_f4 w1, w2;
+        isphpbdx_f4 w1, w2, dx, dy, dz;
         isphx_gather(f->position, index, b);
         p2b = isphx_gather1(f->density_pressure, index);
-        if (f->now.several) sb = isphx_gather1(f->scale, index);
-        w1 = isphpbdx_f4_mul(w, isphpbdx_f4_sub(isphpbdx_f4_mul(sa, b[3]), isphpbdx_f4_mul(sb, a[3])));
-        w2 = isphpbdx_f4_mul(w, isphpbdx_f4_sub(isphpbdx_f4_mul(sa, p2b), isphpbdx_f4_mul(sb, p2a)));
-        least = isphpbdx_f4_min(least, isphpbdx_f4_div(b[3], sb));
-        for (k = 0; k < 3; ++k) {
-            const isphpbdx_f4 d = isphpbdx_f4_sub(a[k], b[k]);
-            first[k] = isphx_madd4(first[k], w1, d);
-            second[k] = isphx_madd4(second[k], w2, d);
+        if (several) {
+            sb = isphx_gather1(f->scale, index);
+            w1 = isphpbdx_f4_mul(w, isphpbdx_f4_sub(isphpbdx_f4_mul(sa, b[3]), isphpbdx_f4_mul(sb, a[3])));
+            w2 = isphpbdx_f4_mul(w, isphpbdx_f4_sub(isphpbdx_f4_mul(sa, p2b), isphpbdx_f4_mul(sb, p2a)));
+            least = isphpbdx_f4_min(least, isphpbdx_f4_div(b[3], sb));
+        } else {
+            w1 = isphpbdx_f4_mul(w, isphpbdx_f4_sub(b[3], a[3]));
+            w2 = isphpbdx_f4_mul(w, isphpbdx_f4_sub(p2b, p2a));
+            least = isphpbdx_f4_min(least, b[3]);
         }
+        dx = isphpbdx_f4_sub(a[0], b[0]), dy = isphpbdx_f4_sub(a[1], b[1]), dz = isphpbdx_f4_sub(a[2], b[2]);
+        first[0] = isphx_madd4(first[0], w1, dx), second[0] = isphx_madd4(second[0], w2, dx);
+        first[1] = isphx_madd4(first[1], w1, dy), second[1] = isphx_madd4(second[1], w2, dy);
+        first[2] = isphx_madd4(first[2], w1, dz), second[2] = isphx_madd4(second[2], w2, dz);
     }
     for (k = 0; k < 3; ++k) {
         isphpbdx_f4_store(out->pressure[k] + half, isphpbdx_f4_mul(first[k], scale));
@@ -4657,8 +4751,8 @@ static float isphx_sanity(float density) {
 }
 
 static isphpbd_vec3 isphx_limit(isphpbd_vec3 v, float most) {
-    const float length = isphpbdx_length(v);
-    return length > most ? isphpbdx_scale(v, most / length) : v;
+    const float square = isphpbdx_dot(v, v);
+    return square > most * most ? isphpbdx_scale(v, most / sqrtf(square)) : v;
 }
 
 /* A direction of its own for a particle in this substep: three numbers in -1 .. 1. */
@@ -4745,6 +4839,7 @@ static float isphx_kept_slip(const isph_fluid *f, const isphx_entry *entry, floa
     float kept = 1.0f / (1.0f + skin), left = f->now.seconds / 0.005f;
     if (entry->friction <= 0.0f) return kept;
     for (; left >= 1.0f; left -= 1.0f) kept *= 1.0f - entry->friction;
+    if (left <= 0.0f) return kept;
     return kept * (1.0f - entry->friction * left /
                               (left + (1.0f - entry->friction) * (1.0f - left))); /* (1 - k)^left, nearly */
 }
@@ -4805,6 +4900,13 @@ static void isphx_reactions(isph_fluid *f, int i, const isphx_force *force, int 
     }
 }
 
+/* What a particle without a sane number did to walls must not reach them. */
+static void isphx_drop_impulses(isph_fluid *f, int i) {
+    int e;
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
+        f->entry[e].impulse = isphpbd_v3(0.0f, 0.0f, 0.0f);
+}
+
 static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, int lane, uint32_t *flags) {
     isphpbd_vec3 x = isphx_vec(f->position + 4 * i), u = isphx_vec(f->star + 4 * i), d = isphpbd_v3(0.0f, 0.0f, 0.0f);
     const float by_substep = 2.0f * f->desc.cfl * f->dx * f->now.inverse_seconds,
@@ -4828,8 +4930,10 @@ static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, 
         x = isphx_vec(f->position + 4 * i);
         u = isphpbd_v3(0.0f, 0.0f, 0.0f);
         f->pair[0][2 * i] = f->pair[0][2 * i + 1] = 0.0f;
+        isphx_drop_impulses(f, i);
+    } else {
+        isphx_reactions(f, i, force, lane);
     }
-    isphx_reactions(f, i, force, lane);
     isphx_set3(f->next + 4 * i, x.x, x.y, x.z);
     isphx_set3(f->velocity + 4 * i, u.x, u.y, u.z);
 }
@@ -4860,14 +4964,19 @@ static void isphx_move_task(void *ctx, int block) {
 }
 
 /* Pressures where the move can gather them: s p >= 0 with the position, the density pressure in an array of its own. */
-static void isphx_pressures(isph_fluid *f) {
+static void isphx_pressures_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
     int i;
-    for (i = 0; i < f->count; ++i) {
+    for (i = block * ISPHX_BLOCK; i < end; ++i) {
         const float p = isphpbdx_max(f->pair[0][2 * i], 0.0f), q = f->pair[0][2 * i + 1];
         f->position[4 * i + 3] = p;
         f->pressure[i] = p / f->scale[i];
         f->density_pressure[i] = f->shape[4 * i + 3] > ISPHX_OPEN ? isphpbdx_max(q, 0.0f) : q;
     }
+}
+static void isphx_pressures(isph_fluid *f) {
+    isphpbdx_run(&f->desc.parallel, isphx_pressures_task, f, isphx_blocks(f->count));
 }
 
 /* A component of fluid that nothing open touches has its pressure up to a constant: its least value becomes 0.
@@ -4877,12 +4986,30 @@ static int isphx_root(int *parent, int g) {
     return g;
 }
 
+/* Air and least pressure of every aggregate. */
+static void isphx_aggregates_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_coarse *coarse = &f->coarse;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
+    int g, m;
+    for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
+        float air = 0.0f, least = 3e38f;
+        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
+            const int i = coarse->member[m];
+            air += f->air[i];
+            least = isphpbdx_min(least, f->pair[0][2 * i] / f->scale[i]);
+        }
+        coarse->diagonal[g] = air, coarse->value[g] = least; /* factor and right side are done with */
+    }
+}
+
 static void isphx_close_components(isph_fluid *f) {
     isphx_coarse *coarse = &f->coarse;
-    int *parent = coarse->first; /* the factor is done with */
+    int *parent = coarse->first;
     float *least = coarse->value, *air = coarse->diagonal;
-    int g, k, i;
-    for (g = 0; g < coarse->count; ++g) parent[g] = g, least[g] = 3e38f, air[g] = 0.0f;
+    int g, k, m;
+    isphpbdx_run(&f->desc.parallel, isphx_aggregates_task, f, isphx_coarse_blocks(coarse));
+    for (g = 0; g < coarse->count; ++g) parent[g] = g;
     for (g = 0; g < coarse->count; ++g) {
         for (k = 0; k < coarse->link_count[g]; ++k) {
             const int a = isphx_root(parent, g),
@@ -4890,14 +5017,19 @@ static void isphx_close_components(isph_fluid *f) {
             parent[isphpbdx_maxi(a, b)] = isphpbdx_mini(a, b);
         }
     }
-    for (i = 0; i < f->count; ++i) {
-        g = isphx_root(parent, coarse->aggregate[i]);
-        air[g] += f->air[i];
-        least[g] = isphpbdx_min(least[g], f->pair[0][2 * i] / f->scale[i]);
+    for (g = coarse->count - 1; g >= 0; --g) { /* roots are the lowest of their component */
+        const int root = isphx_root(parent, g);
+        if (root == g) continue;
+        air[root] += air[g];
+        least[root] = isphpbdx_min(least[root], least[g]);
     }
-    for (i = 0; i < f->count; ++i) {
-        g = isphx_root(parent, coarse->aggregate[i]);
-        if (air[g] <= 0.0f) f->pair[0][2 * i] -= least[g] * f->scale[i];
+    for (g = 0; g < coarse->count; ++g) {
+        const int root = isphx_root(parent, g);
+        if (air[root] > 0.0f) continue;
+        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
+            const int i = coarse->member[m];
+            f->pair[0][2 * i] -= least[root] * f->scale[i];
+        }
     }
 }
 
@@ -5252,6 +5384,7 @@ ISPHPBD_API isph_stats isph_fluid_stats(const isph_fluid *fluid) {
 #define ISPHX_SNAPSHOT_MAGIC   0x50534931u /* "1ISP" */
 #define ISPHX_SNAPSHOT_VERSION 1u
 #define ISPHX_PARTICLE_BYTES   45u
+#define ISPHX_BOUNDARY_BYTES   109u /* of one that is alive */
 
 typedef struct isphx_stream { /* writes where out is set, reads where in is set, else only counts */
     unsigned char *out;
@@ -5335,12 +5468,12 @@ static void isphx_stream_header(isphx_stream *s, isphx_header *h) {
     isphx_stream_int(s, &h->free_count);
 }
 
-/* A boundary of the snapshot; its shape is only named by a hash: the same one has to be there already. */
+/* A boundary of the snapshot; its shape is only named by a hash: the same one has to be there already, in the same
+   slot. Handles stay as they are. */
 static void isphx_stream_boundary(isphx_stream *s, isphx_boundary *b) {
     uint8_t alive = b->alive ? 1u : 0u;
     isphx_stream_byte(s, &alive);
     b->alive = alive == 1u;
-    isphx_stream_u32(s, &b->generation);
     if (!b->alive) return;
     isphx_stream_floats(s, &b->pose.position.x, 3);
     isphx_stream_floats(s, &b->pose.rotation.x, 4);
@@ -5425,17 +5558,19 @@ ISPHPBD_API size_t isph_fluid_save(const isph_fluid *fluid, void *bytes, size_t 
     return needed;
 }
 
-/* Bytes of the boundaries of a snapshot that starts at s; -1 when they do not belong to this fluid. */
+/* Reads the boundaries of a snapshot; false when they do not belong to this fluid. */
 static bool isphx_boundaries_match(const isph_fluid *f, isphx_stream *s, size_t size) {
-    int i;
+    int i, k;
     for (i = 0; i < f->desc.boundary_capacity; ++i) {
         isphx_boundary b;
         memset(&b, 0, sizeof b);
-        if (size - s->used < 5 || (s->in[s->used] == 1u && size - s->used < 200)) return false;
+        if (size - s->used < 1 || (s->in[s->used] == 1u && size - s->used < ISPHX_BOUNDARY_BYTES)) return false;
         isphx_stream_boundary(s, &b);
         if (b.alive != f->boundary[i].alive) return false;
         if (!b.alive) continue;
-        if (b.generation != f->boundary[i].generation || b.shape_hash != f->boundary[i].shape_hash) return false;
+        if (b.shape_hash != f->boundary[i].shape_hash) return false;
+        for (k = 0; k < 3; ++k)
+            if (!isphx_finite_double(b.linear[k]) || !isphx_finite_double(b.angular[k])) return false;
         if (!isphx_motion_ok(b.pose.position, b.pose.rotation, b.desc.linear_velocity, b.desc.angular_velocity))
             return false;
     }
@@ -5536,8 +5671,7 @@ static bool isphx_snapshot_ok(isph_fluid *f, const unsigned char *in, size_t siz
     isphx_stream_floats(&s, numbers, 4);
     isphx_stream_int(&s, &limits[0]);
     isphx_stream_int(&s, &limits[1]);
-    if (!isphpbdx_finite3(isphx_vec(numbers)) || !isphx_in(numbers[3], 0.0f, 1.0f) || limits[0] < 1 || limits[1] < 1)
-        return false;
+    if (!isphx_gravity_ok(isphx_vec(numbers)) || !isphx_budget_ok(limits[0], limits[1], numbers[3])) return false;
     s.used += 9;
     if (size - s.used < 16 * (size_t)h->material_count) return false;
     for (i = 0; i < h->material_count; ++i) {
@@ -5621,6 +5755,7 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_SNAPSHOT_MAGIC
 #undef ISPHX_SNAPSHOT_VERSION
 #undef ISPHX_PARTICLE_BYTES
+#undef ISPHX_BOUNDARY_BYTES
 #endif /* ISPHX_IMPLEMENTED */
 #endif /* implementation */
 
