@@ -364,7 +364,25 @@ static int play_demo(play_options *o) {
     return code;
 }
 
-/* Every scene as a contact sheet, and a page that shows them. */
+/* The scenes that also move on the page of the gallery. */
+static bool play_is_animated(const char *name) {
+    return strcmp(name, "double_dam_break") == 0 || strcmp(name, "moving_cup") == 0;
+}
+
+/* One scene of the gallery: a contact sheet, perhaps an animation, and its paragraph on the page. */
+static int play_exhibit(play_options *o, const scene_def *def, FILE *page) {
+    char sheet[512], animation[512];
+    snprintf(sheet, sizeof sheet, "%s/%s.png", o->gallery, def->name);
+    snprintf(animation, sizeof animation, "%s/%s_animation.png", o->gallery, def->name);
+    fprintf(page, "\n## %s\n\n%s: `build/play %s`\n", def->name, def->summary, def->name);
+    if (play_is_animated(def->name)) fprintf(page, "\n![%s, moving](%s_animation.png)\n", def->name, def->name);
+    fprintf(page, "\n![%s](%s.png)\n", def->name, def->name);
+    o->name = def->name;
+    o->recorder.sheet = sheet;
+    o->recorder.apng = play_is_animated(def->name) ? animation : NULL;
+    return play_scene(o);
+}
+
 static int play_gallery(play_options *o) {
     char path[512];
     FILE *page;
@@ -376,15 +394,9 @@ static int play_gallery(play_options *o) {
     fprintf(page,
             "# Gallery\n\nPlayed and drawn by `make gallery`, with %g times each scene's own number of particles.\n",
             (double)o->scene.scale);
-    o->recorder.sheet = path;
-    o->recorder.width = 360, o->recorder.height = 270;
+    o->recorder.width = 360, o->recorder.height = 270, o->recorder.fps = 15;
     for (i = 0; i < scene_count(); ++i) {
-        int code;
-        o->name = scene_at(i)->name;
-        snprintf(path, sizeof path, "%s/%s.png", o->gallery, o->name);
-        fprintf(page, "\n## %s\n\n%s: `build/play %s`\n\n![%s](%s.png)\n", o->name, scene_at(i)->summary, o->name,
-                o->name, o->name);
-        code = play_scene(o);
+        int code = play_exhibit(o, scene_at(i), page);
         if (code > worst) worst = code;
     }
     return fclose(page) == 0 ? worst : 2;
