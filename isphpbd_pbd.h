@@ -1284,7 +1284,7 @@ struct ipbd_world {
     size_t bytes;
     ipbdx_counts counts;
     ipbdx_phase phase;
-    bool in_callback;
+    bool in_callback, touching; /* touching: there are colliders */
     float dt, h; /* s: step and substep under way */
     int substeps, substep, iteration, sweep;
     uint32_t flags;
@@ -3323,33 +3323,59 @@ static isphpbd_vec3 ipbdx_pin_goal(const ipbd_world *world, const ipbdx_pin *pin
     if (world->substep + 1 >= world->substeps) return pin->to;
     return ipbdx_lerp3(pin->from, pin->to, (float)(world->substep + 1) / (float)world->substeps);
 }
-static void ipbdx_predict_vertex(ipbd_world *world, const ipbdx_body *body, int v) {
-    float *x = world->positions + 4 * (size_t)v, *velocity = world->velocities + 4 * (size_t)v, h = world->h;
-    isphpbd_vec3 start = ipbdx_v3(x), speed = ipbdx_v3(velocity);
-    ipbdx_put3(world->starts + 4 * (size_t)v, start);
-    world->touches[2 * (size_t)v].collider = world->touches[2 * (size_t)v + 1].collider = 0;
-    if (world->pins[v].pinned) {
-        isphpbd_vec3 goal = ipbdx_pin_goal(world, world->pins + v);
-        ipbdx_put3(velocity, isphpbdx_scale(isphpbdx_sub(goal, start), 1.0f / h));
-        ipbdx_put3(x, goal);
-        return;
-    }
-    if (!(world->inverse_masses[v] > 0.0f)) return;
-    speed = isphpbdx_madd(speed, world->desc.gravity, h * body->gravity_scale * x[3] * world->masses[v]);
+/* What is the same for all vertices of a slab. The fourth lane holds zeros, so inverse masses pass through. */
+typedef struct ipbdx_glide { isphpbdx_f4 pull, keep, h; } ipbdx_glide;
+
+static ipbdx_glide ipbdx_make_glide(const ipbd_world *world, const ipbdx_body *body) {
+    isphpbd_vec3 pull = isphpbdx_scale(world->desc.gravity, world->h * body->gravity_scale);
+    ipbdx_glide g;
+    g.pull = isphpbdx_f4_set(pull.x, pull.y, pull.z, 0.0f);
+    g.keep = IPBDX_ALL(1.0f / (1.0f + body->drag * world->h)), g.h = IPBDX_ALL(world->h);
+    return g;
+}
+static void ipbdx_predict_pin(ipbd_world *world, int v) {
+    float *x = world->positions + 4 * (size_t)v;
+    isphpbd_vec3 goal;
+    memcpy(world->starts + 4 * (size_t)v, x, 16);
+    if (!world->pins[v].pinned) return;
+    goal = ipbdx_pin_goal(world, world->pins + v);
+    ipbdx_put3(world->velocities + 4 * (size_t)v, isphpbdx_scale(isphpbdx_sub(goal, ipbdx_v3(x)), 1.0f / world->h));
+    ipbdx_put3(x, goal);
+}
+static void ipbdx_push_by_air(ipbd_world *world, const ipbdx_body *body, int v) {
+    float *velocity = world->velocities + 4 * (size_t)v, w = world->positions[4 * (size_t)v + 3];
+    isphpbd_vec3 speed = ipbdx_v3(velocity);
     if (body->wind_drag > 0.0f || body->wind_lift > 0.0f) speed = ipbdx_air(world, body, v, speed);
-    if (body->overpressure != 0.0f)
-        speed = isphpbdx_madd(speed, ipbdx_v3(world->normals + 4 * (size_t)v), h * x[3] * body->overpressure);
-    speed = isphpbdx_scale(speed, 1.0f / (1.0f + body->drag * h));
+    speed = isphpbdx_madd(speed, ipbdx_v3(world->normals + 4 * (size_t)v), world->h * w * body->overpressure);
     ipbdx_put3(velocity, speed);
-    ipbdx_put3(x, isphpbdx_madd(start, speed, h));
+}
+static void ipbdx_predict_vertex(ipbd_world *world, int v, const ipbdx_glide *g) {
+    float *x = world->positions + 4 * (size_t)v, *velocity = world->velocities + 4 * (size_t)v;
+    isphpbdx_f4 start = isphpbdx_f4_load(x), speed = isphpbdx_f4_load(velocity), pull = g->pull;
+    if (x[3] != world->inverse_masses[v]) pull = IPBDX_MUL(pull, IPBDX_ALL(x[3] * world->masses[v])); /* mass is lent */
+    speed = IPBDX_MUL(IPBDX_ADD(speed, pull), g->keep);
+    isphpbdx_f4_store(world->starts + 4 * (size_t)v, start);
+    isphpbdx_f4_store(velocity, speed);
+    isphpbdx_f4_store(x, IPBDX_ADD(start, IPBDX_MUL(speed, g->h)));
 }
 static void ipbdx_predict_task(void *context, int index) {
     const ipbdx_job *job = (const ipbdx_job *)context;
     ipbd_world *world = job->world;
     const ipbdx_slab *slab = world->slabs + job->slabs[index];
     const ipbdx_body *body = world->bodies + slab->body;
-    int v;
-    for (v = slab->vertex_begin; v < slab->vertex_end; ++v) ipbdx_predict_vertex(world, body, body->vertex_begin + v);
+    ipbdx_glide glide = ipbdx_make_glide(world, body);
+    bool air = body->wind_drag > 0.0f || body->wind_lift > 0.0f || body->overpressure != 0.0f;
+    int v, begin = body->vertex_begin + slab->vertex_begin, end = body->vertex_begin + slab->vertex_end;
+    for (v = begin; v < end && world->touching; ++v)
+        world->touches[2 * (size_t)v].collider = world->touches[2 * (size_t)v + 1].collider = 0;
+    for (v = begin; v < end; ++v) {
+        if (world->inverse_masses[v] > 0.0f) {
+            if (air) ipbdx_push_by_air(world, body, v);
+            ipbdx_predict_vertex(world, v, &glide);
+        } else {
+            ipbdx_predict_pin(world, v);
+        }
+    }
 }
 /* Long range attachments (Kim et al. 2012): not further from the pin than the mesh allows. */
 static void ipbdx_tether(ipbd_world *world, const ipbdx_body *body, int v) {
@@ -3363,27 +3389,28 @@ static void ipbdx_tether(ipbd_world *world, const ipbdx_body *body, int v) {
 }
 /* v + (x - (start + h v)) / h instead of (x - start) / h: the rounding of the prediction cancels, free flight is exact.
    */
-static bool ipbdx_end_vertex(ipbd_world *world, int v) {
-    float *x = world->positions + 4 * (size_t)v, *velocity = world->velocities + 4 * (size_t)v, h = world->h;
-    isphpbd_vec3 start = ipbdx_v3(world->starts + 4 * (size_t)v), speed = ipbdx_v3(velocity), now = ipbdx_v3(x);
-    bool healthy;
-    if (!world->pins[v].pinned)
-        speed = isphpbdx_madd(speed, isphpbdx_sub(now, isphpbdx_madd(start, speed, h)), 1.0f / h);
-    healthy = isphpbdx_finite3(now) && isphpbdx_finite3(speed);
-    if (!healthy) now = start, speed = ipbdx_zero3();
-    ipbdx_put3(x, now);
-    ipbdx_put3(velocity, speed);
-    x[3] = world->inverse_masses[v];
-    return healthy;
+static bool ipbdx_end_vertex(ipbd_world *world, int v, isphpbdx_f4 h, isphpbdx_f4 inverse_h) {
+    float *x = world->positions + 4 * (size_t)v, *velocity = world->velocities + 4 * (size_t)v, *start = world->starts + 4 * (size_t)v;
+    if (world->inverse_masses[v] > 0.0f) {
+        isphpbdx_f4 speed = isphpbdx_f4_load(velocity), moved;
+        moved = IPBDX_SUB(isphpbdx_f4_load(x), IPBDX_ADD(isphpbdx_f4_load(start), IPBDX_MUL(speed, h)));
+        isphpbdx_f4_store(velocity, IPBDX_ADD(speed, IPBDX_MUL(moved, inverse_h)));
+    }
+    x[3] = world->inverse_masses[v], velocity[3] = 0.0f;
+    if (isphpbdx_finite3(ipbdx_v3(x)) && isphpbdx_finite3(ipbdx_v3(velocity))) return true;
+    memcpy(x, start, 12);
+    memset(velocity, 0, 12);
+    return false;
 }
 static void ipbdx_end_task(void *context, int index) {
     const ipbdx_job *job = (const ipbdx_job *)context;
     ipbd_world *world = job->world;
     const ipbdx_slab *slab = world->slabs + job->slabs[index];
     const ipbdx_body *body = world->bodies + slab->body;
+    const isphpbdx_f4 h = IPBDX_ALL(world->h), inverse_h = IPBDX_ALL(1.0f / world->h);
     int v;
     for (v = body->vertex_begin + slab->vertex_begin; v < body->vertex_begin + slab->vertex_end; ++v)
-        if (!ipbdx_end_vertex(world, v)) ++world->partials[job->slabs[index]].quarantined;
+        if (!ipbdx_end_vertex(world, v, h, inverse_h)) ++world->partials[job->slabs[index]].quarantined;
 }
 
 /* Distance along the edges from the nearest pin, by relaxing edges until nothing changes; the vertices' breadth-first
@@ -4623,7 +4650,7 @@ static void ipbdx_calm_contact(ipbd_world *world, const ipbdx_contact *c) {
     float weight = 0.0f, w[4], apart;
     int k;
     for (k = 0; k < 4; ++k) {
-        w[k] = world->touches[2 * (size_t)c->v[k]].collider ? 0.0f : world->inverse_masses[c->v[k]];
+        w[k] = world->touching && world->touches[2 * (size_t)c->v[k]].collider ? 0.0f : world->inverse_masses[c->v[k]];
         speed = isphpbdx_madd(speed, ipbdx_v3(world->velocities + 4 * (size_t)c->v[k]), c->weight[k]);
         weight += c->weight[k] * c->weight[k] * w[k];
     }
@@ -4962,13 +4989,17 @@ static void ipbdx_vertex_task(void *context, int index) {
     world->partials[job->slabs[index]].contacts = contacts;
 }
 
-static bool ipbdx_vertices_busy(const ipbd_world *world) {
+static bool ipbdx_any_collider(const ipbd_world *world) {
     int i;
     for (i = 0; i < world->counts.colliders; ++i)
         if (world->colliders[i].used) return true;
+    return false;
+}
+static bool ipbdx_vertices_busy(const ipbd_world *world) {
+    int i;
     for (i = 0; i < world->active_count; ++i)
         if (world->bodies[world->active_bodies[i]].tether_slack > 0.0f) return true;
-    return false;
+    return world->touching;
 }
 static void ipbdx_begin_balloons(ipbd_world *world) {
     int i;
@@ -4986,6 +5017,7 @@ ISPHPBD_API isphpbd_result ipbd_step_begin(ipbd_world *world, float dt, int subs
     world->dt = dt, world->h = dt / (float)substeps;
     world->substeps = substeps, world->substep = 0, world->flags = 0;
     ipbdx_begin_colliders(world);
+    world->touching = ipbdx_any_collider(world);
     ipbdx_list_active(world);
     isphpbdx_run(&world->desc.parallel, ipbdx_prepare_task, world, world->active_count);
     return ISPHPBD_OK;
