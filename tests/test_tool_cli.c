@@ -217,7 +217,7 @@ TEST c_array_compiles_and_opens(void) {
     const char *compiler = getenv("CC");
     char command[2048];
     static const char program[] =
-        "#define IPBD_IMPLEMENTATION\n#include \"tools/asset_format.h\"\n#include \"box.h\"\n"
+        "#define IPBD_IMPLEMENTATION\n#include \"isphpbd_pbd.h\"\n#include \"box.h\"\n"
         "int main(void) { ipbd_asset a;\n"
         "return ipbd_asset_open(crate.bytes, sizeof crate.bytes, NULL, 0, &a) != ISPHPBD_OK ||"
         " a.tetrahedron_count < 10; }\n";

@@ -14,7 +14,7 @@
 #define _XOPEN_SOURCE 700 /* mkdtemp, fork, access */
 #endif
 #define ISPHPBD_STATIC
-#include "asset_format.h"
+#include "isphpbd_pbd.h"
 #include "tet_build.h"
 #include "tet_export.h"
 

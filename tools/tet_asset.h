@@ -3,7 +3,7 @@
 #ifndef TET_ASSET_H
 #define TET_ASSET_H
 
-#include "asset_format.h"
+#include "isphpbd_pbd.h"
 #include "tet_check.h"
 #include "tet_embed.h"
 #include "tet_quality.h"
