@@ -63,8 +63,8 @@ CONFIGURATION
 
 MEMORY
     ipbd_create takes one block for everything the world will ever own, sized by desc.capacity; ipbd_bytes tells its
-    size. ipbd_body_create and ipbd_skin_create and colliders with meshes borrow one temporary block and give it
-    back before they return. Stepping never allocates.
+    size. ipbd_body_create, ipbd_capacity_add and ipbd_mesh_check borrow one temporary block and give it back before
+    they return. Stepping never allocates.
 
 THREADS
     A step hands independent tasks to desc.parallel. A world is not to be used by two threads at once; two worlds are
@@ -79,7 +79,9 @@ NUMERICS AND UNITS
     SI units: m, kg, s, N, Pa. State is float. Sizes from 1 cm to 100 m around the origin work; beyond 1 km, positions
     have fewer than 4 decimals and small bodies shake: shift the origin. Steps from 1/30 to 1/240 s with 4 to 20
     substeps work. More substeps are better than more iterations. What breaks first: very stiff materials with few
-    substeps get softer in motion (at rest their stiffness is right, see ipbd_body_desc.warm_start).
+    substeps get softer (elastic tetrahedra: when sound passes more than about four elements in a substep).
+    Colliders are met by vertices: a spike thinner than the mesh can slip between them. Soft contacts are exact (points
+    against triangles, edges against edges), and no substep ends with parts crossed that did not start so.
     Stretch of cloth: a compliance is the reciprocal of tensile stiffness E * thickness, in m/N, and does not
     depend on the resolution of the mesh. Bending: the reciprocal of flexural rigidity in 1/(N m).
 
@@ -130,8 +132,12 @@ CHANGES
 extern "C" {
 #endif
 
-typedef struct isphpbd_vec3 { float x, y, z; } isphpbd_vec3; /* layout of float[3] */
-typedef struct isphpbd_quat { float x, y, z, w; } isphpbd_quat; /* unit quaternion, w is the real part */
+typedef struct isphpbd_vec3 {
+    float x, y, z;
+} isphpbd_vec3; /* layout of float[3] */
+typedef struct isphpbd_quat {
+    float x, y, z, w;
+} isphpbd_quat; /* unit quaternion, w is the real part */
 
 /* Why a call did nothing. Whatever is not ISPHPBD_OK left every object as it was. */
 typedef enum isphpbd_result {
@@ -185,8 +191,8 @@ typedef struct isphpbd_logger {
     void *user;
 } isphpbd_logger;
 
-/* Time for the stage timers: ticks of any unit, never decreasing. NULL fn: the timers stay 0; the library reads no clock
-   of its own. */
+/* Time for the stage timers: ticks of any unit, never decreasing. NULL fn: the timers stay 0; the library reads no
+   clock of its own. */
 typedef struct isphpbd_clock {
     uint64_t (*fn)(void *user);
     void *user;
@@ -205,7 +211,7 @@ ISPHPBD_INLINE isphpbd_vec3 isphpbd_v3(float x, float y, float z) {
 #elif ISPHPBD_COMMON_REVISION != 1
 #error "isphpbd_sph.h and isphpbd_pbd.h are of different releases: take both from the same one"
 #endif
-/* ---- end of common block ------------------------------------------------------------------------------------------ */
+/* ---- end of common block ----------------------------------------------------------------------------------------- */
 #ifndef ISPHPBD_PBD_H_INCLUDED
 #define ISPHPBD_PBD_H_INCLUDED
 
@@ -304,16 +310,16 @@ typedef enum ipbd_preset {
 
 typedef struct ipbd_body_desc {
     ipbd_mesh mesh;
-    ipbd_pose pose;               /* the mesh is placed by this; default identity */
-    float weld_distance;          /* m: vertices nearer than this become one; 0 switches welding off;
+    ipbd_pose pose;          /* the mesh is placed by this; default identity */
+    float weld_distance;     /* m: vertices nearer than this become one; 0 switches welding off;
                                     default -1: 1e-5 of the mesh's diagonal */
-    float density;                /* kg/m^2 of triangles, kg/m^3 of tetrahedra; > 0; default 0.2 */
-    float line_density;           /* kg/m of lines; > 0; default 0.1 */
-    const float *masses;          /* kg per input vertex, > 0, instead of the densities; default NULL */
-    ipbd_elasticity stretch;      /* edges; compliance in m/N (1 / (E thickness)); of lines: 1/N (1 / (E area));
+    float density;           /* kg/m^2 of triangles, kg/m^3 of tetrahedra; > 0; default 0.2 */
+    float line_density;      /* kg/m of lines; > 0; default 0.1 */
+    const float *masses;     /* kg per input vertex, > 0, instead of the densities; welded ones add up; default NULL */
+    ipbd_elasticity stretch; /* edges; compliance in m/N (1 / (E thickness)); of lines: 1/N (1 / (E area));
                                     default compliance 0 (does not stretch) */
-    ipbd_elasticity shear;        /* diagonals of quads; m/N; default compliance 1e-4 */
-    ipbd_elasticity bend;         /* 1/(N m) (1 / flexural rigidity); default compliance 1e4 */
+    ipbd_elasticity shear;   /* diagonals of quads; m/N; default compliance 1e-4 */
+    ipbd_elasticity bend;    /* 1/(N m) (1 / flexural rigidity); default compliance 1e4 */
     ipbd_bend_model bend_model;   /* default IPBD_BEND_ISOMETRIC */
     ipbd_solid_model solid_model; /* default IPBD_SOLID_ELASTIC */
     ipbd_elasticity volume;  /* IPBD_SOLID_VOLUME: volume compliance per volume, 1/Pa (1 / bulk modulus); default 0 */
@@ -340,7 +346,7 @@ typedef struct ipbd_body_desc {
     float plastic_yield;     /* strain of an edge from which it flows; 0: elastic; default 0 */
     float plastic_creep;     /* 1/s: how fast it flows; default 0 */
     float plastic_max;       /* largest lasting strain; default 1 */
-    float thickness;         /* m, > 0: contact distance; default 0.01 */
+    float thickness;         /* m, > 0: two bodies keep the mean of theirs apart, a collider half; default 0.01 */
     float friction;          /* Coulomb, >= 0; with a collider the larger counts; default 0.3 */
     bool self_collision;     /* default false */
     bool soft_collision;     /* collide with other bodies that have it set too; default false */
@@ -498,8 +504,8 @@ ISPHPBD_API isphpbd_result ipbd_unpin(ipbd_world *world, ipbd_body body, int inp
 /* Fixes an input vertex, where it is now, to a collider; it follows the collider's motion, and the force goes into the
    collider's impulse. Ends by ipbd_unpin or when either is destroyed. */
 ISPHPBD_API isphpbd_result ipbd_attach(ipbd_world *world, ipbd_body body, int input_vertex, ipbd_collider collider);
-/* The force in N that pins or attaches this vertex, as of the last substep, from the constraints' multipliers plus its
-   weight. O(constraints of the body). */
+/* The force in N with which the body pulls at this pinned or attached vertex, as of the last substep: the constraints'
+   multipliers plus the vertex's own weight. O(constraints of the body). */
 ISPHPBD_API isphpbd_result ipbd_pin_force(const ipbd_world *world, ipbd_body body, int input_vertex,
                                           isphpbd_vec3 *force);
 
@@ -590,7 +596,7 @@ ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_co
 
 /* Embeds the points of a render mesh, given where they are relative to the body's input mesh (after desc.pose): in
    tetrahedra by barycentric coordinates, on shells by the nearest triangle and the distance along its normal. Costs
-   points * elements; borrows temporary memory. */
+   points * elements. */
 ISPHPBD_API ipbd_skin ipbd_skin_create(ipbd_world *world, ipbd_body body, const float *positions, size_t stride_bytes,
                                        int count, isphpbd_result *why);
 ISPHPBD_API isphpbd_result ipbd_skin_destroy(ipbd_world *world, ipbd_skin skin);
@@ -738,7 +744,7 @@ ISPHPBD_API int ipbd_block(int nx, int ny, int nz, isphpbd_vec3 size, float *pos
 #ifndef ISPHPBD_PBD_IMPLEMENTED
 #define ISPHPBD_PBD_IMPLEMENTED
 
-/* ---- common implementation, revision 1 (byte-identical in both headers, like the common block) ---------------------- */
+/* ---- common implementation, revision 1 (byte-identical in both headers, like the common block) ------------------- */
 #ifndef ISPHPBDX_COMMON_IMPLEMENTED
 #define ISPHPBDX_COMMON_IMPLEMENTED
 
@@ -804,8 +810,8 @@ ISPHPBD_INLINE isphpbd_vec3 isphpbdx_unrotate(isphpbd_quat q, isphpbd_vec3 v) {
     return isphpbdx_rotate(q, v);
 }
 
-/* [common-memory] One allocation holds everything an object owns. The same layout function runs twice: with base NULL it
-   measures, with the allocation it hands out the arrays. */
+/* [common-memory] One allocation holds everything an object owns. The same layout function runs twice: with base NULL
+   it measures, with the allocation it hands out the arrays. */
 typedef struct isphpbdx_layout {
     unsigned char *base;
     size_t used;
@@ -854,7 +860,8 @@ ISPHPBD_INLINE bool isphpbdx_allocator_ready(isphpbd_allocator *allocator) {
 }
 
 /* [common-threads] */
-ISPHPBD_INLINE void isphpbdx_run(const isphpbd_parallel *parallel, void (*task)(void *ctx, int index), void *ctx, int count) {
+ISPHPBD_INLINE void isphpbdx_run(const isphpbd_parallel *parallel, void (*task)(void *ctx, int index), void *ctx,
+                                 int count) {
     int i;
     if (parallel->run && count > 1) {
         parallel->run(task, ctx, count, parallel->user);
@@ -886,7 +893,8 @@ ISPHPBD_INLINE uint64_t isphpbdx_hash_words(uint64_t hash, const void *words, si
     return hash;
 }
 
-ISPHPBD_INLINE void isphpbdx_log(const isphpbd_logger *logger, isphpbd_log_level level, isphpbd_result code, const char *text) {
+ISPHPBD_INLINE void isphpbdx_log(const isphpbd_logger *logger, isphpbd_log_level level, isphpbd_result code,
+                                 const char *text) {
     if (logger->fn) logger->fn(level, code, text, logger->user);
 }
 ISPHPBD_INLINE uint64_t isphpbdx_ticks(const isphpbd_clock *clock) { return clock->fn ? clock->fn(clock->user) : 0; }
@@ -903,16 +911,22 @@ ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sub(isphpbdx_f4 a, isphpbdx_f4 b) { retur
 ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_mul(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_mul_ps(a, b); }
 ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_div(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_div_ps(a, b); }
 ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sqrt(isphpbdx_f4 a) { return _mm_sqrt_ps(a); }
-ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_min(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_min_ps(a, b); } /* a < b ? a : b */
-ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_max(isphpbdx_f4 a, isphpbdx_f4 b) { return _mm_max_ps(a, b); } /* a > b ? a : b */
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_min(isphpbdx_f4 a, isphpbdx_f4 b) {
+    return _mm_min_ps(a, b);
+} /* a < b ? a : b */
+ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_max(isphpbdx_f4 a, isphpbdx_f4 b) {
+    return _mm_max_ps(a, b);
+} /* a > b ? a : b */
 #else
-typedef struct isphpbdx_f4 { float v[4]; } isphpbdx_f4;
-#define ISPHPBDX_F4(name, expression)                                            \
-    ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_##name(isphpbdx_f4 a, isphpbdx_f4 b) { \
-        isphpbdx_f4 r;                                                           \
-        int i;                                                                   \
-        for (i = 0; i < 4; ++i) r.v[i] = (expression);                           \
-        return r;                                                                \
+typedef struct isphpbdx_f4 {
+    float v[4];
+} isphpbdx_f4;
+#define ISPHPBDX_F4(name, expression)                                                                                  \
+    ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_##name(isphpbdx_f4 a, isphpbdx_f4 b) {                                      \
+        isphpbdx_f4 r;                                                                                                 \
+        int i;                                                                                                         \
+        for (i = 0; i < 4; ++i) r.v[i] = (expression);                                                                 \
+        return r;                                                                                                      \
     }
 ISPHPBDX_F4(add, a.v[i] + b.v[i])
 ISPHPBDX_F4(sub, a.v[i] - b.v[i])
@@ -934,27 +948,30 @@ ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sqrt(isphpbdx_f4 a) {
 }
 #endif
 #endif /* ISPHPBDX_COMMON_IMPLEMENTED */
-/* ---- end of common implementation --------------------------------------------------------------------------------- */
+/* ---- end of common implementation -------------------------------------------------------------------------------- */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define IPBDX_WORLD_COOKIE     0x49504257u
-#define IPBDX_BODY_COOKIE      0x49504242u
-#define IPBDX_COLLIDER_COOKIE  0x49504243u
-#define IPBDX_NONE             0xffffffffu
-#define IPBDX_TINY             1e-20f /* denominators below this mean "no direction": nothing moves */
-#define IPBDX_SLAB_VERTICES    384    /* a slab's vertices (6 KB of positions) stay in the first-level cache */
-#define IPBDX_PAIR_BLOCK       256    /* soft pairs looked at by one task */
-#define IPBDX_PI               3.14159265358979f
-#define IPBDX_PUSH_SPEED       1.0f /* m/s: how fast parts that start too near are moved apart, without adding velocity
+#define IPBDX_WORLD_COOKIE    0x49504257u
+#define IPBDX_BODY_COOKIE     0x49504242u
+#define IPBDX_COLLIDER_COOKIE 0x49504243u
+#define IPBDX_NONE            0xffffffffu
+#define IPBDX_TINY            1e-20f /* denominators below this mean "no direction": nothing moves */
+#define IPBDX_SLAB_VERTICES   384    /* a slab's vertices (6 KB of positions) stay in the first-level cache */
+#define IPBDX_PAIR_BLOCK      256    /* soft pairs looked at by one task */
+#define IPBDX_PI              3.14159265358979f
+#define IPBDX_PUSH_SPEED                                                                                               \
+    1.0f                      /* m/s: how fast parts that start too near are moved apart, without adding velocity
 */
-#define IPBDX_REST_SPEED       1.0f /* m/s: soft parts in contact that move less against each other come to rest */
-#define IPBDX_SWEEPS           0.5f /* sweeps over elastic elements per unit of shortfall, see [substep]; 0.3 still
+#define IPBDX_REST_SPEED 1.0f /* m/s: soft parts in contact that move less against each other come to rest */
+#define IPBDX_SWEEPS                                                                                                   \
+    0.5f                     /* sweeps over elastic elements per unit of shortfall, see [substep]; 0.3 still
 works */
-#define IPBDX_MOST_SWEEPS      10   /* per iteration */
-#define IPBDX_PUSH_SHARE       0.1f /* and at most this share of what is missing per substep: more makes layers tremble
+#define IPBDX_MOST_SWEEPS 10 /* per iteration */
+#define IPBDX_PUSH_SHARE                                                                                               \
+    0.1f /* and at most this share of what is missing per substep: more makes layers tremble
 */
 #define IPBDX_STIFFNESS_PERIOD (1.0f / 60.0f) /* s: a PBD stiffness k takes the share k of an error away in this time */
 
@@ -1285,7 +1302,7 @@ struct ipbd_world {
     ipbdx_counts counts;
     ipbdx_phase phase;
     bool in_callback, touching; /* touching: there are colliders */
-    float dt, h; /* s: step and substep under way */
+    float dt, h;                /* s: step and substep under way */
     int substeps, substep, iteration, sweep;
     uint32_t flags;
     ipbdx_body *bodies;
@@ -2783,18 +2800,20 @@ ISPHPBD_INLINE isphpbdx_f4 ipbdx_weight4(const ipbdx_p4 *p, const ipbdx_v4 *grad
                               IPBDX_MUL(p[3].w, ipbdx_v4_dot(gradient[3], gradient[3])));
     return IPBDX_ADD(a, b);
 }
+/* Written out: at -O2 compilers keep short loops, and the vectors would live in memory. */
 ISPHPBD_INLINE void ipbdx_gather4(const float *x, uint32_t v[4][4], ipbdx_p4 *p) {
-    int i;
-    for (i = 0; i < 4; ++i) p[i] = ipbdx_gather(x, v[i]);
+    p[0] = ipbdx_gather(x, v[0]), p[1] = ipbdx_gather(x, v[1]);
+    p[2] = ipbdx_gather(x, v[2]), p[3] = ipbdx_gather(x, v[3]);
+}
+ISPHPBD_INLINE void ipbdx_move_to(float *x, const uint32_t *v, ipbdx_p4 p, ipbdx_v4 direction, isphpbdx_f4 step) {
+    p.p = ipbdx_v4_madd(p.p, direction, IPBDX_MUL(p.w, step));
+    ipbdx_scatter(x, v, p);
 }
 /* p += w gradient step, and back to memory. */
-ISPHPBD_INLINE void ipbdx_scatter4(float *x, uint32_t v[4][4], ipbdx_p4 *p, const ipbdx_v4 *gradient,
+ISPHPBD_INLINE void ipbdx_scatter4(float *x, uint32_t v[4][4], const ipbdx_p4 *p, const ipbdx_v4 *gradient,
                                    isphpbdx_f4 step) {
-    int i;
-    for (i = 0; i < 4; ++i) {
-        p[i].p = ipbdx_v4_madd(p[i].p, gradient[i], IPBDX_MUL(p[i].w, step));
-        ipbdx_scatter(x, v[i], p[i]);
-    }
+    ipbdx_move_to(x, v[0], p[0], gradient[0], step), ipbdx_move_to(x, v[1], p[1], gradient[1], step);
+    ipbdx_move_to(x, v[2], p[2], gradient[2], step), ipbdx_move_to(x, v[3], p[3], gradient[3], step);
 }
 ISPHPBD_INLINE ipbdx_v4 ipbdx_v4_minus_sum(ipbdx_v4 a, ipbdx_v4 b, ipbdx_v4 c) {
     const isphpbdx_f4 zero = IPBDX_ALL(0.0f);
@@ -2827,24 +2846,25 @@ static void ipbdx_solve_volumes(float *x, ipbdx_quads *g, ipbdx_quads *end, ipbd
 /* C = |sum k_i p_i| - rest: the vector is the curvature at the edge, times its length. */
 static void ipbdx_solve_isometrics(float *x, ipbdx_isometrics *g, ipbdx_isometrics *end, ipbdx_pass pass) {
     const isphpbdx_f4 tiny = IPBDX_ALL(1e-12f), zero = IPBDX_ALL(0.0f);
-    int i;
     for (; g < end; ++g) {
         ipbdx_p4 p[4];
         ipbdx_v4 curl;
-        isphpbdx_f4 k[4], weight = zero, length, step;
+        isphpbdx_f4 k0 = isphpbdx_f4_load(g->k[0]), k1 = isphpbdx_f4_load(g->k[1]), k2 = isphpbdx_f4_load(g->k[2]);
+        isphpbdx_f4 k3 = isphpbdx_f4_load(g->k[3]), weight, length, step;
         ipbdx_gather4(x, g->v, p);
-        for (i = 0; i < 4; ++i)
-            k[i] = isphpbdx_f4_load(g->k[i]), weight = IPBDX_ADD(weight, IPBDX_MUL(p[i].w, IPBDX_MUL(k[i], k[i])));
-        curl = ipbdx_v4_scale(ipbdx_v4_sub(p[0].p, p[3].p), k[0]); /* the k sum to zero: differences keep the digits */
-        curl = ipbdx_v4_madd(curl, ipbdx_v4_sub(p[1].p, p[3].p), k[1]);
-        curl = ipbdx_v4_madd(curl, ipbdx_v4_sub(p[2].p, p[3].p), k[2]);
+        weight = IPBDX_ADD(IPBDX_MUL(p[0].w, IPBDX_MUL(k0, k0)), IPBDX_MUL(p[1].w, IPBDX_MUL(k1, k1)));
+        weight =
+            IPBDX_ADD(weight, IPBDX_ADD(IPBDX_MUL(p[2].w, IPBDX_MUL(k2, k2)), IPBDX_MUL(p[3].w, IPBDX_MUL(k3, k3))));
+        curl = ipbdx_v4_scale(ipbdx_v4_sub(p[0].p, p[3].p), k0); /* the k sum to zero: differences keep the digits */
+        curl = ipbdx_v4_madd(curl, ipbdx_v4_sub(p[1].p, p[3].p), k1);
+        curl = ipbdx_v4_madd(curl, ipbdx_v4_sub(p[2].p, p[3].p), k2);
         length = isphpbdx_f4_sqrt(ipbdx_v4_dot(curl, curl));
         step = ipbdx_multiplier(g->lambda, g->alpha, IPBDX_SUB(length, isphpbdx_f4_load(g->rest)), weight, &pass);
         step = ipbdx_f4_select_gt(length, tiny, isphpbdx_f4_div(step, length), zero);
-        for (i = 0; i < 4; ++i) {
-            p[i].p = ipbdx_v4_madd(p[i].p, curl, IPBDX_MUL(p[i].w, IPBDX_MUL(k[i], step)));
-            ipbdx_scatter(x, g->v[i], p[i]);
-        }
+        ipbdx_move_to(x, g->v[0], p[0], curl, IPBDX_MUL(k0, step)),
+            ipbdx_move_to(x, g->v[1], p[1], curl, IPBDX_MUL(k1, step));
+        ipbdx_move_to(x, g->v[2], p[2], curl, IPBDX_MUL(k2, step)),
+            ipbdx_move_to(x, g->v[3], p[3], curl, IPBDX_MUL(k3, step));
     }
 }
 
@@ -3324,7 +3344,9 @@ static isphpbd_vec3 ipbdx_pin_goal(const ipbd_world *world, const ipbdx_pin *pin
     return ipbdx_lerp3(pin->from, pin->to, (float)(world->substep + 1) / (float)world->substeps);
 }
 /* What is the same for all vertices of a slab. The fourth lane holds zeros, so inverse masses pass through. */
-typedef struct ipbdx_glide { isphpbdx_f4 pull, keep, h; } ipbdx_glide;
+typedef struct ipbdx_glide {
+    isphpbdx_f4 pull, keep, h;
+} ipbdx_glide;
 
 static ipbdx_glide ipbdx_make_glide(const ipbd_world *world, const ipbdx_body *body) {
     isphpbd_vec3 pull = isphpbdx_scale(world->desc.gravity, world->h * body->gravity_scale);
@@ -3390,7 +3412,8 @@ static void ipbdx_tether(ipbd_world *world, const ipbdx_body *body, int v) {
 /* v + (x - (start + h v)) / h instead of (x - start) / h: the rounding of the prediction cancels, free flight is exact.
    */
 static bool ipbdx_end_vertex(ipbd_world *world, int v, isphpbdx_f4 h, isphpbdx_f4 inverse_h) {
-    float *x = world->positions + 4 * (size_t)v, *velocity = world->velocities + 4 * (size_t)v, *start = world->starts + 4 * (size_t)v;
+    float *x = world->positions + 4 * (size_t)v, *velocity = world->velocities + 4 * (size_t)v,
+          *start = world->starts + 4 * (size_t)v;
     if (world->inverse_masses[v] > 0.0f) {
         isphpbdx_f4 speed = isphpbdx_f4_load(velocity), moved;
         moved = IPBDX_SUB(isphpbdx_f4_load(x), IPBDX_ADD(isphpbdx_f4_load(start), IPBDX_MUL(speed, h)));
