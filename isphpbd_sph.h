@@ -5717,6 +5717,7 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_MAX_RUNS
 #undef ISPHX_COOKIE_GRID
 #undef ISPHX_MAX_POINTS
+#undef ISPHX_POINTS
 #undef ISPHX_LANES
 #undef ISPHX_BLOCK
 #undef ISPHX_NARROW_ROWS
