@@ -354,7 +354,8 @@ static int play_demo(play_options *o) {
     double start = play_wall();
     int code;
     o->name = "double_dam_break";
-    o->scene.scale = 0.7f;
+    o->scene.scale = 0.6f;
+    o->scene.seconds = 3.0f;
     o->recorder.fps = 15;
     o->recorder.sheet = "build/demo.png";
     o->recorder.apng = "build/demo.apng";

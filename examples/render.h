@@ -73,7 +73,7 @@ uint32_t render_error_color(float value);
 
 enum {
     RENDER_DEPTH = 3,
-    RENDER_MAP = 320,
+    RENDER_MAP = 256,
     RENDER_SKY_DIRECTIONS = 9
 }; /* side of the light map; directions of its ambient part */
 
