@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report.h"
-
 #define IPBD_IMPLEMENTATION
 #include "isphpbd_pbd.h"
+
+#include "report.h" /* after the header, whose parameters use its name */
 
 #define STEP    (1.0f / 60.0f)
 #define GRAVITY 9.81
