@@ -3819,9 +3819,9 @@ static bool ipbdx_collide_pair(ipbd_world *world, const ipbdx_body *body, int v,
     const ipbdx_collider *c = world->colliders + slot;
     isphpbd_vec3 a = ipbdx_pose_local(c->start, ipbdx_v3(world->starts + 4 * (size_t)v));
     isphpbd_vec3 b = ipbdx_pose_local(c->end, ipbdx_v3(world->positions + 4 * (size_t)v));
-    float r = 0.5f * body->thickness, far = c->bound + r + isphpbdx_length(isphpbdx_sub(b, a));
+    float r = 0.5f * body->thickness, reach = c->bound + r + isphpbdx_length(isphpbdx_sub(b, a));
     ipbdx_hit hit;
-    if (isphpbdx_dot(b, b) > far * far) return false;
+    if (isphpbdx_dot(b, b) > reach * reach) return false;
     if (!(c->type == IPBD_MESH ? ipbdx_mesh_hit(world, slot, a, b, r, &hit)
                                : ipbdx_volume_hit(world, slot, a, b, r, &hit)))
         return false;
@@ -4810,7 +4810,7 @@ static void ipbdx_solve_3x3(const double *m, const double *right, double *out) {
 static ipbdx_motion ipbdx_rigid_motion(const ipbd_world *world, const ipbdx_body *body) {
     const float *origin = &world->rests[body->vertex_begin].x;
     ipbdx_motion m;
-    double spin[3] = {0, 0, 0}, inertia[6] = {0, 0, 0, 0, 0, 0}, small;
+    double spin[3] = {0, 0, 0}, inertia[6] = {0, 0, 0, 0, 0, 0}, least;
     int i, k;
     memset(&m, 0, sizeof m);
     for (i = body->slab_begin; i < body->slab_begin + body->slab_interior; ++i) {
@@ -4828,8 +4828,8 @@ static ipbdx_motion ipbdx_rigid_motion(const ipbd_world *world, const ipbdx_body
     }
     inertia[3] += m.mass * m.centre[0] * m.centre[1], inertia[4] += m.mass * m.centre[0] * m.centre[2],
         inertia[5] += m.mass * m.centre[1] * m.centre[2];
-    small = 1e-9 * (inertia[0] + inertia[1] + inertia[2]); /* a straight rope has no inertia about itself */
-    for (k = 0; k < 3; ++k) inertia[k] += small;
+    least = 1e-9 * (inertia[0] + inertia[1] + inertia[2]); /* a straight rope has no inertia about itself */
+    for (k = 0; k < 3; ++k) inertia[k] += least;
     ipbdx_solve_3x3(inertia, spin, m.spin);
     for (k = 0; k < 3; ++k) m.centre[k] += (double)origin[k];
     return m;
