@@ -77,7 +77,7 @@ static void tank_check(scene *s) {
     scene_check_most(s, "volume_change", scene_volume_change(s), 0.01);
 }
 
-/* ---- pillar: 5 m of water, 30 K particles (seed 000, figure 11) -------------------------------------------------- */
+/* ---- pillar: 5 m of water, 30 K particles (Abu Rumman et al. 2020, figure 11) ------------------------------------ */
 
 static bool pillar_build(scene *s) {
     isph_material_desc water = scene_water(s);
@@ -98,7 +98,7 @@ static void pillar_check(scene *s) {
     scene_check_most(s, "rms_speed", scene_rms_speed(s), 0.05);
 }
 
-/* ---- double_dam_break: two columns meet round a statue (seed 003, figures 1, 3, 4) ------------------------------- */
+/* ---- double_dam_break: two columns meet round a statue (Kugelstadt et al. 2019, figures 1, 3, 4) ----------------- */
 
 static bool double_dam_build(scene *s) {
     isph_material_desc water = scene_water(s);
@@ -130,7 +130,7 @@ static void double_dam_check(scene *s) {
     scene_check_most(s, "share_thrown_high", (double)s->measures.custom[0], 0.01);
 }
 
-/* ---- rotating_cuboid: a basin stirred by a turning box (seed 003, figure 6) -------------------------------------- */
+/* ---- rotating_cuboid: a basin stirred by a turning box (Kugelstadt et al. 2019, figure 6) ------------------------ */
 
 static const vec3 cuboid_centre = {1.0f, 0.40f, 1.0f}, cuboid_half = {0.60f, 0.25f, 0.12f};
 
@@ -161,7 +161,7 @@ static void cuboid_move(scene *s) {
 
 static void cuboid_check(scene *s) { scene_check_most(s, "volume_change", scene_volume_change(s), 0.005); }
 
-/* ---- collapse_recovery: a pool whose solver is off for a second (seed 003, section 4.1) -------------------------- */
+/* ---- collapse_recovery: a pool whose solver is off for a second (Kugelstadt et al. 2019, section 4.1) ------------ */
 
 #define COLLAPSE_OFF 0.2f
 #define COLLAPSE_ON  1.2f
@@ -191,7 +191,7 @@ static void collapse_check(scene *s) {
         scene_check_most(s, "density_error_at_end", (double)isph_fluid_stats(s->fluid).density_error_mean, 0.02);
 }
 
-/* ---- one_cell_recovery: every particle starts in the same cell (seed 003, section 4.1) --------------------------- */
+/* ---- one_cell_recovery: every particle starts in the same cell (Kugelstadt et al. 2019, section 4.1) ------------- */
 
 static bool one_cell_build(scene *s) {
     uint32_t random = 1;
@@ -226,7 +226,7 @@ static void one_cell_check(scene *s) {
     if (scene_complete(s)) scene_check_most(s, "height_error", fabs(2.0 * scene_mean_height(s) / height - 1.0), 0.05);
 }
 
-/* ---- pushout: a basin and a statue, both filled with particles (seed 003, figure 9) ------------------------------ */
+/* ---- pushout: a basin and a statue, both filled with particles (Kugelstadt et al. 2019, figure 9) ---------------- */
 
 static const vec3 pushout_place = {0.8f, 0.0f, 0.6f};
 #define PUSHOUT_BUNNY 0.65f
@@ -328,7 +328,7 @@ static void honey_check(scene *s) {
     scene_check_most(s, "top_speed_m_per_s", (double)s->measures.top_speed, 3.0);
 }
 
-/* ---- bunny_slip, bunny_noslip: water poured over a rabbit (seed 000, figure 18) ---------------------------------- */
+/* ---- bunny_slip, bunny_noslip: water poured over a rabbit (Abu Rumman et al. 2020, figure 18) -------------------- */
 
 #define BUNNY_SIZE      0.6f
 #define BUNNY_JET       0.14f /* m, radius */
