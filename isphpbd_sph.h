@@ -1211,23 +1211,29 @@ static void isphx_why(isphpbd_result *why, isphpbd_result result) {
     if (why) *why = result;
 }
 
+/* The one allocation of an object: `bytes` of it, or 0 for a bad desc. `wanted` is the user's allocator, `got` the one in
+   use from now on. False and a reason when there is none. */
+static bool isphx_allocate(const isphpbd_allocator *wanted, size_t bytes, isphpbd_allocator *got,
+                           isphpbdx_layout *layout, isphpbd_result *why) {
+    isphx_why(why, ISPHPBD_BAD_DESC);
+    if (bytes == 0 || !wanted) return false;
+    *got = *wanted;
+    if (!isphpbdx_allocator_ready(got)) return false;
+    layout->base = (unsigned char *)got->alloc(bytes, 64, got->user);
+    isphx_why(why, layout->base ? ISPHPBD_OK : ISPHPBD_OUT_OF_MEMORY);
+    return layout->base != NULL;
+}
+
 ISPHPBD_API isph_grid *isph_grid_create(const isph_grid_desc *desc, isphpbd_result *why) {
     isphpbdx_layout layout = {NULL, 0, false};
     isphpbd_allocator allocator;
     isph_grid *grid;
     const size_t bytes = isph_grid_bytes(desc);
-    isphx_why(why, ISPHPBD_BAD_DESC);
-    if (bytes == 0) return NULL;
-    allocator = desc->allocator;
-    if (!isphpbdx_allocator_ready(&allocator)) return NULL;
-    isphx_why(why, ISPHPBD_OUT_OF_MEMORY);
-    layout.base = (unsigned char *)allocator.alloc(bytes, 64, allocator.user);
-    if (!layout.base) return NULL;
+    if (!isphx_allocate(desc ? &desc->allocator : NULL, bytes, &allocator, &layout, why)) return NULL;
     grid = isphx_grid_layout(&layout, desc->capacity);
     grid->desc = *desc;
     grid->desc.allocator = allocator;
     grid->bytes = bytes;
-    isphx_why(why, ISPHPBD_OK);
     return grid;
 }
 
@@ -2131,18 +2137,11 @@ ISPHPBD_API isph_matrix *isph_matrix_create(const isph_matrix_desc *desc, isphpb
     const size_t bytes = isph_matrix_bytes(desc);
     isphpbd_allocator allocator;
     isph_matrix *matrix;
-    isphx_why(why, ISPHPBD_BAD_DESC);
-    if (bytes == 0) return NULL;
-    allocator = desc->allocator;
-    if (!isphpbdx_allocator_ready(&allocator)) return NULL;
-    isphx_why(why, ISPHPBD_OUT_OF_MEMORY);
-    layout.base = (unsigned char *)allocator.alloc(bytes, 64, allocator.user);
-    if (!layout.base) return NULL;
+    if (!isphx_allocate(desc ? &desc->allocator : NULL, bytes, &allocator, &layout, why)) return NULL;
     matrix = isphx_matrix_layout(&layout, desc->row_capacity, desc->nonzero_capacity);
     matrix->desc = *desc;
     matrix->desc.allocator = allocator;
     matrix->bytes = bytes;
-    isphx_why(why, ISPHPBD_OK);
     return matrix;
 }
 
@@ -2817,13 +2816,7 @@ ISPHPBD_API isph_fluid *isph_fluid_create(const isph_fluid_desc *desc, isphpbd_r
     const size_t bytes = isph_fluid_bytes(desc);
     isphpbd_allocator allocator;
     isph_fluid *fluid;
-    isphx_why(why, ISPHPBD_BAD_DESC);
-    if (bytes == 0) return NULL;
-    allocator = desc->allocator;
-    if (!isphpbdx_allocator_ready(&allocator)) return NULL;
-    isphx_why(why, ISPHPBD_OUT_OF_MEMORY);
-    layout.base = (unsigned char *)allocator.alloc(bytes, 64, allocator.user);
-    if (!layout.base) return NULL;
+    if (!isphx_allocate(desc ? &desc->allocator : NULL, bytes, &allocator, &layout, why)) return NULL;
     fluid = isphx_fluid_layout(&layout, desc);
     fluid->desc = *desc;
     fluid->desc.allocator = allocator;
@@ -2832,7 +2825,6 @@ ISPHPBD_API isph_fluid *isph_fluid_create(const isph_fluid_desc *desc, isphpbd_r
     for (fluid->slot_bits = 1; (1 << fluid->slot_bits) < desc->particle_capacity; ++fluid->slot_bits) {}
     memset(fluid->boundary, 0, (size_t)desc->boundary_capacity * sizeof(isphx_boundary));
     isphx_fluid_derive(fluid);
-    isphx_why(why, ISPHPBD_OK);
     return fluid;
 }
 
