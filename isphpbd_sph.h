@@ -1211,8 +1211,8 @@ static void isphx_why(isphpbd_result *why, isphpbd_result result) {
     if (why) *why = result;
 }
 
-/* The one allocation of an object: `bytes` of it, or 0 for a bad desc. `wanted` is the user's allocator, `got` the one in
-   use from now on. False and a reason when there is none. */
+/* The one allocation of an object: `bytes` of it, or 0 for a bad desc. `wanted` is the user's allocator, `got` the one
+   in use from now on. False and a reason when there is none. */
 static bool isphx_allocate(const isphpbd_allocator *wanted, size_t bytes, isphpbd_allocator *got,
                            isphpbdx_layout *layout, isphpbd_result *why) {
     isphx_why(why, ISPHPBD_BAD_DESC);
