@@ -10,7 +10,7 @@ DO THIS
 WHAT IT IS (AND IS NOT)
     Liquids as particles: divergence-free incompressible SPH whose pressure comes from a sparse linear solve, with a
     second solve on the same matrix that keeps the volume. Water that stays at rest when it should, recovers from
-    anything, and steps at 1/60 s. Several liquids at once, from mercury to honey, in SI units. Walls are planes,
+    being crushed, and steps at 1/60 s. Several liquids at once, from mercury to honey, in SI units. Walls are planes,
     boxes, spheres, capsules and triangle meshes, still or moving; a coupler can add walls of its own that yield
     (cloth, floating bodies). Kernels, neighbour search and the sparse solvers (BiCGSTAB, CG) are public and useful
     alone. It is not a rigid-body engine and does not render. Gases, surface tension and foam are not simulated.

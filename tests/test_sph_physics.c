@@ -95,7 +95,7 @@ TEST closed_full_tank(void) {
         ASSERT(fixture_finite(fluid));
         ASSERT_IN_RANGE(1000.0 * GRAVITY * 0.45, most - least, 0.1 * 1000.0 * GRAVITY * 0.45);
         ASSERT(most < 2.0 * 1000.0 * GRAVITY * 0.5);
-        ASSERT(fixture_measure(fluid).rms_speed < 0.04);
+        ASSERT(fixture_measure(fluid).rms_speed < 0.02);
         isph_fluid_destroy(fluid);
     }
     PASS();

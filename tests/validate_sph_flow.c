@@ -166,11 +166,11 @@ static bool wave_push(void *user, isph_particle *particle) {
 
 typedef struct wave_watch {
     const wave *wave;
-    double began, rest_centre, first_energy;
+    double began, rest_centre, rest_potential, first_energy;
     double last_x, last_time, first_crossing, last_crossing;
     int crossings;
     double period;
-    double highest, cycle_sum, cycle_last, growth; /* energies relative to the first */
+    double highest, highest_total, cycle_sum, cycle_last, growth; /* energies relative to the first */
     int cycle_count, cycle_index;
     sph_curve *centre, *energy;
 } wave_watch;
@@ -215,6 +215,7 @@ static void wave_sample(sph_scene *s, void *user) {
     double t = s->seconds - w->began, x = m.centre_x - w->rest_centre;
     double energy = (m.kinetic + wave_potential(w->wave, x)) / w->first_energy;
     w->highest = fmax(w->highest, energy);
+    w->highest_total = fmax(w->highest_total, (m.kinetic + m.potential - w->rest_potential) / w->first_energy);
     wave_crossing(w, t, x);
     wave_cycle(w, t, energy);
     sph_curve_add(w->energy, t, energy);
@@ -227,6 +228,7 @@ static void wave_begin(sph_run *run, sph_scene *s, wave *w, wave_watch *watch) {
     sph_advance(run, s, "settling", 2.0, 1.0 / 120.0, NULL, NULL);
     m = sph_measure(s);
     watch->rest_centre = m.centre_x;
+    watch->rest_potential = m.potential;
     watch->wave = w;
     watch->began = s->seconds;
     watch->period = 2.0 * SPH_PI / w->frequency;
@@ -264,6 +266,8 @@ static void case_wave(sph_run *run) {
     report_at_most(run->report, "growth of the mean energy from period to period", watch.growth, 0.01, "",
                    "energy never grows");
     report_value(run->report, "energy left after 5 periods", watch.cycle_last, "");
+    report_value(run->report, "highest total mechanical energy (the pool's rise included) / first", watch.highest_total,
+                 "");
     sph_plot_curve(&motion, "computed", &centre, PLOT_LINE);
     sph_plot_curve(&energies, "computed", &energy, PLOT_LINE);
     report_plot(run->report, &motion, "sph_wave_centre");
