@@ -114,6 +114,9 @@ CHANGES
 
 #define ISPHPBD_VERSION 100 /* major * 10000 + minor * 100 + patch */
 
+#if defined(__TINYC__) && __TINYC__ < 928
+#error "tcc before 0.9.28 writes over its stack where a function returns three floats: take a newer one"
+#endif
 #if defined(ISPHPBD_STATIC) && !defined(ISPHPBD_IMPLEMENTATION)
 #define ISPHPBD_IMPLEMENTATION /* a private copy needs its body in the same file */
 #endif
