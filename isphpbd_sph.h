@@ -386,7 +386,12 @@ ISPHPBD_API isph_fluid_desc isph_fluid_desc_default(void);
 /* Bytes that create will take (exactly); 0 when the desc is bad. */
 ISPHPBD_API size_t isph_fluid_bytes(const isph_fluid_desc *desc);
 ISPHPBD_API isph_fluid *isph_fluid_create(const isph_fluid_desc *desc, isphpbd_result *why);
-ISPHPBD_API void isph_fluid_destroy(isph_fluid *fluid); /* NULL is fine */
+/* NULL is fine. Does nothing inside a callback or while the fluid has an owner. */
+ISPHPBD_API void isph_fluid_destroy(isph_fluid *fluid);
+/* Hands the fluid from one owner to the next; each is any address, NULL is nobody. LOCKED unless `owner` has it now.
+   While it has an owner, everything but reading and adding, removing and editing particles answers LOCKED (or does
+   nothing): a solver built on top takes the fluid for NULL before its own calls and closes it again behind them. */
+ISPHPBD_API isphpbd_result isph_fluid_set_owner(isph_fluid *fluid, const void *owner, const void *next);
 /* Changes at run time what is cheap to change. */
 ISPHPBD_API isphpbd_result isph_fluid_set_gravity(isph_fluid *fluid, isphpbd_vec3 gravity);
 ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iterations, int max_substeps,
@@ -522,6 +527,15 @@ enum {
    Returns flags; BAD_ARGUMENT in *why (may be NULL) for a bad time, and nothing changes. Never allocates. Linear in
    the number of particles. */
 ISPHPBD_API uint32_t isph_fluid_step(isph_fluid *fluid, float seconds, isphpbd_result *why);
+
+/* For those who divide time themselves. How long the next substep may be when `left` seconds (0 < left <= 1) are to go
+   in at most `most` (>= 1) more: by the fastest particle, boundary or `fastest` (m/s, >= 0: things that the fluid does
+   not know of), and by max_substep_seconds; the rest is divided evenly. Adds ISPH_STEP_SUBSTEPS_CAPPED to *flags (may
+   be NULL) where `most` is too small. 0 for a bad argument. One look at every velocity. */
+ISPHPBD_API float isph_fluid_substep_seconds(const isph_fluid *fluid, float left, float fastest, int most,
+                                             uint32_t *flags);
+/* Exactly one substep of that length, whatever the speeds; flags and errors as isph_fluid_step(). */
+ISPHPBD_API uint32_t isph_fluid_substep(isph_fluid *fluid, float seconds, isphpbd_result *why);
 
 typedef struct isph_stats {
     int particles, boundaries, triangles;
@@ -2511,6 +2525,7 @@ struct isph_fluid {
     isphx_tables tables;
     float dx, reach, volume, reference_acceleration, max_speed, max_substep;
     bool solver_enabled, stepping;
+    const void *owner; /* who alone may step and change it; NULL: everybody */
     isph_coupler coupler;
     int count, material_count, boundary_count, triangle_count, node_count;
     isphx_material *material_table;
@@ -2831,13 +2846,24 @@ ISPHPBD_API isph_fluid *isph_fluid_create(const isph_fluid_desc *desc, isphpbd_r
     return fluid;
 }
 
+/* Inside a callback nobody may change the fluid; with an owner only particles may be changed by others. */
+static bool isphx_locked(const isph_fluid *f) { return f->stepping || f->owner; }
+
 ISPHPBD_API void isph_fluid_destroy(isph_fluid *fluid) {
-    if (fluid) fluid->desc.allocator.free(fluid, fluid->bytes, fluid->desc.allocator.user);
+    if (!fluid || isphx_locked(fluid)) return;
+    fluid->desc.allocator.free(fluid, fluid->bytes, fluid->desc.allocator.user);
+}
+
+ISPHPBD_API isphpbd_result isph_fluid_set_owner(isph_fluid *fluid, const void *owner, const void *next) {
+    if (!fluid) return ISPHPBD_BAD_ARGUMENT;
+    if (fluid->stepping || fluid->owner != owner) return ISPHPBD_LOCKED;
+    fluid->owner = next;
+    return ISPHPBD_OK;
 }
 
 ISPHPBD_API isphpbd_result isph_fluid_set_gravity(isph_fluid *fluid, isphpbd_vec3 gravity) {
     if (!fluid || !isphx_gravity_ok(gravity)) return ISPHPBD_BAD_ARGUMENT;
-    if (fluid->stepping) return ISPHPBD_LOCKED;
+    if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     fluid->desc.gravity = gravity;
     isphx_fluid_derive(fluid);
     return ISPHPBD_OK;
@@ -2846,7 +2872,7 @@ ISPHPBD_API isphpbd_result isph_fluid_set_gravity(isph_fluid *fluid, isphpbd_vec
 ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iterations, int max_substeps,
                                                  float tolerance) {
     if (!fluid || !isphx_budget_ok(max_iterations, max_substeps, tolerance)) return ISPHPBD_BAD_ARGUMENT;
-    if (fluid->stepping) return ISPHPBD_LOCKED;
+    if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     fluid->desc.max_iterations = max_iterations;
     fluid->desc.max_substeps = max_substeps;
     fluid->desc.tolerance = tolerance;
@@ -2855,14 +2881,14 @@ ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iter
 
 ISPHPBD_API isphpbd_result isph_fluid_set_solver_enabled(isph_fluid *fluid, bool enabled) {
     if (!fluid) return ISPHPBD_BAD_ARGUMENT;
-    if (fluid->stepping) return ISPHPBD_LOCKED;
+    if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     fluid->solver_enabled = enabled;
     return ISPHPBD_OK;
 }
 
 ISPHPBD_API isphpbd_result isph_fluid_set_coupler(isph_fluid *fluid, const isph_coupler *coupler) {
     if (!fluid) return ISPHPBD_BAD_ARGUMENT;
-    if (fluid->stepping) return ISPHPBD_LOCKED;
+    if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     if (coupler) fluid->coupler = *coupler;
     else memset(&fluid->coupler, 0, sizeof fluid->coupler);
     return ISPHPBD_OK;
@@ -2887,7 +2913,7 @@ ISPHPBD_API isph_material isph_material_create(isph_fluid *fluid, const isph_mat
     isphx_why(why, ISPHPBD_BAD_ARGUMENT);
     if (!fluid) return handle;
     isphx_why(why, ISPHPBD_LOCKED);
-    if (fluid->stepping) return handle;
+    if (isphx_locked(fluid)) return handle;
     isphx_why(why, ISPHPBD_BAD_DESC);
     if (!desc || desc->cookie != ISPHX_COOKIE_MATERIAL || !isphx_in(desc->density, 1e-3f, 1e6f) ||
         !isphx_in(desc->viscosity, 0.0f, 1e6f))
@@ -3096,7 +3122,7 @@ ISPHPBD_API isph_view isph_particles(const isph_fluid *fluid) {
 ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_vec3 offset) {
     int i, k;
     if (!fluid || !isphpbdx_finite3(offset)) return ISPHPBD_BAD_ARGUMENT;
-    if (fluid->stepping) return ISPHPBD_LOCKED;
+    if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     for (k = 0; k < 2; ++k) { /* first look, then do */
         for (i = 0; i < fluid->count; ++i) {
             float *p = fluid->position + 4 * i, moved[3];
@@ -3635,7 +3661,7 @@ ISPHPBD_API isph_boundary isph_boundary_create(isph_fluid *fluid, const isph_bou
     isphx_why(why, ISPHPBD_BAD_ARGUMENT);
     if (!fluid) return handle;
     isphx_why(why, ISPHPBD_LOCKED);
-    if (fluid->stepping) return handle;
+    if (isphx_locked(fluid)) return handle;
     isphx_why(why, ISPHPBD_BAD_DESC);
     if (!isphx_boundary_desc_ok(desc)) return handle;
     while (slot < fluid->desc.boundary_capacity && fluid->boundary[slot].alive) ++slot;
@@ -3668,7 +3694,7 @@ static int isphx_boundary_slot(const isph_fluid *f, isph_boundary handle) {
 ISPHPBD_API isphpbd_result isph_boundary_destroy(isph_fluid *fluid, isph_boundary boundary) {
     const int slot = isphx_boundary_slot(fluid, boundary);
     if (slot < 0) return ISPHPBD_BAD_HANDLE;
-    if (fluid->stepping) return ISPHPBD_LOCKED;
+    if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     fluid->boundary[slot].alive = false;
     if (fluid->boundary[slot].triangle_count > 0) isphx_mesh_release(fluid, fluid->boundary + slot);
     fluid->boundary_count--;
@@ -3681,7 +3707,7 @@ ISPHPBD_API isphpbd_result isph_boundary_set_motion(isph_fluid *fluid, isph_boun
     const int slot = isphx_boundary_slot(fluid, boundary);
     isphx_boundary *b;
     if (slot < 0) return ISPHPBD_BAD_HANDLE;
-    if (fluid->stepping) return ISPHPBD_LOCKED;
+    if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     if (!isphx_motion_ok(position, rotation, linear_velocity, angular_velocity)) return ISPHPBD_BAD_ARGUMENT;
     b = fluid->boundary + slot;
     b->pose.position = position, b->pose.rotation = rotation;
@@ -3703,7 +3729,7 @@ ISPHPBD_API isphpbd_result isph_boundary_take_impulse(isph_fluid *fluid, isph_bo
     const int slot = isphx_boundary_slot(fluid, boundary);
     isphx_boundary *b;
     if (slot < 0) return ISPHPBD_BAD_HANDLE;
-    if (fluid->stepping) return ISPHPBD_LOCKED;
+    if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     b = fluid->boundary + slot;
     if (linear) *linear = isphpbd_v3((float)b->linear[0], (float)b->linear[1], (float)b->linear[2]);
     if (angular) *angular = isphpbd_v3((float)b->angular[0], (float)b->angular[1], (float)b->angular[2]);
@@ -5312,19 +5338,6 @@ static float isphx_fastest(const isph_fluid *f) {
     return fastest;
 }
 
-/* Length of the next substep: particles move at most cfl spacings; what is left is divided evenly. */
-static float isphx_choose_substep(isph_fluid *f, float left, int substeps_left) {
-    const float g = isphpbdx_length(f->desc.gravity), fastest = isphx_fastest(f) + 0.5f * g * f->max_substep;
-    float most = f->max_substep, n;
-    if (fastest * most > f->desc.cfl * f->dx) most = f->desc.cfl * f->dx / fastest;
-    if (f->desc.solver == ISPH_SOLVER_WEAKLY_COMPRESSIBLE)
-        most = isphpbdx_min(most, 0.25f * f->reach / (isphx_sound_speed(f) + fastest));
-    n = left / most;
-    if (n > (float)substeps_left) f->flags |= ISPH_STEP_SUBSTEPS_CAPPED;
-    n = isphpbdx_clamp(n, 1.0f, (float)substeps_left);
-    return left / (float)(int)(n + 0.999f);
-}
-
 static float isphx_fastest_particle(const isph_fluid *f) {
     float fastest = 0.0f;
     int i;
@@ -5335,31 +5348,79 @@ static float isphx_fastest_particle(const isph_fluid *f) {
     return isphpbdx_min(sqrtf(fastest), f->max_speed);
 }
 
+/* Longest substep that the speed of things allows. */
+static float isphx_longest_substep(const isph_fluid *f, float fastest) {
+    float most = f->max_substep;
+    fastest += 0.5f * isphpbdx_length(f->desc.gravity) * f->max_substep;
+    if (fastest * most > f->desc.cfl * f->dx) most = f->desc.cfl * f->dx / fastest;
+    if (f->desc.solver == ISPH_SOLVER_WEAKLY_COMPRESSIBLE)
+        most = isphpbdx_min(most, 0.25f * f->reach / (isphx_sound_speed(f) + fastest));
+    return most;
+}
+
+/* What is left is divided evenly. */
+static float isphx_choose_substep(const isph_fluid *f, float left, float fastest, int most, uint32_t *flags) {
+    float n = left / isphx_longest_substep(f, isphpbdx_max(isphx_fastest(f), fastest));
+    if (n > (float)most) *flags |= ISPH_STEP_SUBSTEPS_CAPPED;
+    n = isphpbdx_clamp(n, 1.0f, (float)most);
+    return left / (float)(int)(n + 0.999f);
+}
+
+ISPHPBD_API float isph_fluid_substep_seconds(const isph_fluid *fluid, float left, float fastest, int most,
+                                             uint32_t *flags) {
+    uint32_t unused = 0;
+    if (!fluid || !isphx_in(left, 1e-9f, 1.0f) || !isphx_in(fastest, 0.0f, 1e9f) || most < 1) return 0.0f;
+    fastest = isphpbdx_max(fastest, isphx_fastest_particle(fluid));
+    return isphx_choose_substep(fluid, left, fastest, most, flags ? flags : &unused);
+}
+
+/* The statistics and flags of a step begin here. */
+static void isphx_step_begin(isph_fluid *f) {
+    f->stepping = true;
+    f->flags = 0;
+    f->stats.ticks_neighbours = f->stats.ticks_walls = f->stats.ticks_viscosity = 0;
+    f->stats.ticks_pressure = f->stats.ticks_move = 0;
+    f->stats.viscosity_iterations = f->stats.quarantined = 0;
+    f->stats.max_speed = isphx_fastest_particle(f);
+}
+
+static uint32_t isphx_step_end(isph_fluid *f, int substeps, uint64_t start) {
+    f->stats.substeps = substeps;
+    f->stats.ticks_total = isphpbdx_ticks(&f->desc.clock) - start;
+    f->stepping = false;
+    return f->flags;
+}
+
+static bool isphx_step_allowed(const isph_fluid *f, float seconds, isphpbd_result *why) {
+    isphx_why(why, ISPHPBD_BAD_ARGUMENT);
+    if (!f || !isphx_in(seconds, 1e-9f, 1.0f)) return false;
+    isphx_why(why, isphx_locked(f) ? ISPHPBD_LOCKED : ISPHPBD_OK);
+    return !isphx_locked(f);
+}
+
+ISPHPBD_API uint32_t isph_fluid_substep(isph_fluid *fluid, float seconds, isphpbd_result *why) {
+    uint64_t start;
+    if (!isphx_step_allowed(fluid, seconds, why)) return 0;
+    start = isphpbdx_ticks(&fluid->desc.clock);
+    isphx_step_begin(fluid);
+    isphx_substep_run(fluid, seconds);
+    return isphx_step_end(fluid, 1, start);
+}
+
 ISPHPBD_API uint32_t isph_fluid_step(isph_fluid *fluid, float seconds, isphpbd_result *why) {
     float left = seconds;
-    int done;
     uint64_t start;
-    isphx_why(why, ISPHPBD_BAD_ARGUMENT);
-    if (!fluid || !isphx_in(seconds, 1e-9f, 1.0f)) return 0;
-    isphx_why(why, ISPHPBD_LOCKED);
-    if (fluid->stepping) return 0;
-    isphx_why(why, ISPHPBD_OK);
-    fluid->stepping = true;
-    fluid->flags = 0;
+    int done;
+    if (!isphx_step_allowed(fluid, seconds, why)) return 0;
     start = isphpbdx_ticks(&fluid->desc.clock);
-    fluid->stats.ticks_neighbours = fluid->stats.ticks_walls = fluid->stats.ticks_viscosity = 0;
-    fluid->stats.ticks_pressure = fluid->stats.ticks_move = 0;
-    fluid->stats.viscosity_iterations = fluid->stats.quarantined = 0;
-    fluid->stats.max_speed = isphx_fastest_particle(fluid);
+    isphx_step_begin(fluid);
     for (done = 0; done < fluid->desc.max_substeps && left > 0.0f; ++done) {
-        const float substep = isphx_choose_substep(fluid, left, fluid->desc.max_substeps - done);
+        const int most = fluid->desc.max_substeps - done;
+        const float substep = isphx_choose_substep(fluid, left, 0.0f, most, &fluid->flags);
         isphx_substep_run(fluid, substep);
         left = substep > 0.999f * left ? 0.0f : left - substep;
     }
-    fluid->stats.substeps = done;
-    fluid->stats.ticks_total = isphpbdx_ticks(&fluid->desc.clock) - start;
-    fluid->stepping = false;
-    return fluid->flags;
+    return isphx_step_end(fluid, done, start);
 }
 
 ISPHPBD_API isph_stats isph_fluid_stats(const isph_fluid *fluid) {
@@ -5686,7 +5747,7 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
     isphx_header h;
     int i;
     if (!fluid || !bytes) return ISPHPBD_BAD_ARGUMENT;
-    if (fluid->stepping) return ISPHPBD_LOCKED;
+    if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     if (!isphx_snapshot_ok(fluid, (const unsigned char *)bytes, size, &h)) return ISPHPBD_BAD_SNAPSHOT;
     s.in = (const unsigned char *)bytes;
     isphx_stream_header(&s, &h);
