@@ -363,6 +363,8 @@ typedef struct isph_fluid_desc {
     isph_solver solver;                 /* default INCOMPRESSIBLE */
     isph_linear_solver linear_solver;   /* default CG */
     isph_preconditioner preconditioner; /* default TWO_LEVEL */
+    bool rigid_local;            /* default false: boundaries with mass yield by their six degrees of freedom, all that
+                                    touches them at once. true: every wall a particle sees yields by itself: cheaper */
     bool density_projection;     /* default true: keeps the volume (Kugelstadt et al.); false only for comparison */
     float tolerance;             /* relative residual at which both solves stop, default 0.05 */
     int max_iterations;          /* cap of pressure + density iterations per substep, default 50, >= 1 */
@@ -490,8 +492,17 @@ typedef struct isph_boundary_desc {
     isphpbd_vec3 linear_velocity, angular_velocity; /* m/s, rad/s about position; default 0 */
     float friction;                                 /* 0 .. 1, default 0: share of the sliding speed that a touching
                                                        particle loses per 5 ms; 1 is no slip whatever the viscosity */
-    float viscous_grip; /* 0 .. 1, default 1: share of the viscous wall stress and of the skin
-                                                       friction of a smooth wall (0: free slip) */
+    float viscous_grip;                             /* 0 .. 1, default 1: share of the viscous wall stress and of the
+                                                       skin friction of a smooth wall (0: free slip) */
+    float restitution;                              /* 0 .. 1, default 0: share of the approach speed with which a
+                                                       particle bounces off */
+    float mass;                                     /* kg, default 0: the fluid cannot move it. > 0: a free body, see
+                                                       isph_boundary_motion(); its centre of mass is `position` */
+    isphpbd_vec3 inertia;                           /* kg m^2 about the local axes; 0 (default): does not turn about
+                                                       that axis. Only with mass */
+    float gravity_scale;                            /* default 1: share of gravity that acts on a body with mass */
+    uint32_t material_mask;                         /* default all: bit n lets it meet the material of number n (handle
+                                                       id - 1); numbers from 32 on meet everything */
     uint32_t cookie;
 } isph_boundary_desc;
 
@@ -507,6 +518,15 @@ ISPHPBD_API isphpbd_result isph_boundary_set_motion(isph_fluid *fluid, isph_boun
 /* The pose now; any out pointer may be NULL. */
 ISPHPBD_API isphpbd_result isph_boundary_pose(const isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *position,
                                               isphpbd_quat *rotation);
+/* The velocities now; either out pointer may be NULL. A boundary with mass is a free body while the fluid steps: its
+   velocities follow gravity * gravity_scale and what the fluid does to it, inside the pressure solve, and its pose
+   follows them. A host engine that owns the body gives its state by isph_boundary_set_motion() before the step, and
+   afterwards adds isph_boundary_take_impulse(), which holds no gravity, to its own copy. */
+ISPHPBD_API isphpbd_result isph_boundary_motion(const isph_fluid *fluid, isph_boundary boundary,
+                                                isphpbd_vec3 *linear_velocity, isphpbd_vec3 *angular_velocity);
+/* Mass and inertia as in the desc, from the next step on. */
+ISPHPBD_API isphpbd_result isph_boundary_set_mass(isph_fluid *fluid, isph_boundary boundary, float mass,
+                                                  isphpbd_vec3 inertia);
 /* What the fluid did to the boundary since the last call: linear impulse in N s and angular impulse about its position
    in N m s, world axes; reading clears both. */
 ISPHPBD_API isphpbd_result isph_boundary_take_impulse(isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *linear,
@@ -562,7 +582,7 @@ ISPHPBD_API isph_stats isph_fluid_stats(const isph_fluid *fluid);
 /* 64-bit digest of everything that affects the future; equal for equal states on every platform. Linear. */
 ISPHPBD_API uint64_t isph_fluid_hash(const isph_fluid *fluid);
 /* Writes a snapshot when `capacity` is enough; always returns the size needed: 45 bytes per particle, 8 per id that
-   ever was in use at the same time, 109 per boundary, a few hundred more. Resuming from it gives the same bits as
+   ever was in use at the same time, 125 per boundary, a few hundred more. Resuming from it gives the same bits as
    going on. */
 ISPHPBD_API size_t isph_fluid_save(const isph_fluid *fluid, void *bytes, size_t capacity);
 /* Restores a snapshot of a fluid made from the same desc and with the same boundaries, made in the same order (their
@@ -596,6 +616,11 @@ typedef struct isph_coupler {
     /* Walls of particle `index` nearer than `reach` (m): write at most `capacity`, return how many. Runs on the
        runner's threads for different particles at once. */
     int (*walls)(void *user, int index, isphpbd_vec3 position, float reach, isph_wall *out, int capacity);
+    /* Thin surfaces part the fluid: begin() marks particles with 1 in guarded[index] (yours, as many bytes as there are
+       particles), and for two neighbours that are both marked separated() says whether a surface is between them; they
+       then know nothing of each other. Must answer the same for (i, j) and (j, i). Runs on the runner's threads. */
+    const uint8_t *guarded;
+    bool (*separated)(void *user, int i, int j);
     /* Inside every product of the pressure solve: impulse[i] (N s, along -normal, so towards the wall) acts on wall
        entry i; write into velocity_change[i] the change of the wall's velocity along -normal at entry i. Must be
        linear, symmetric and positive semi-definite. NULL: each entry yields by its own inverse_mass. */
@@ -609,6 +634,16 @@ typedef struct isph_coupler {
 } isph_coupler;
 /* NULL removes it. The struct is copied. */
 ISPHPBD_API isphpbd_result isph_fluid_set_coupler(isph_fluid *fluid, const isph_coupler *coupler);
+
+/* The particles of this substep, for callbacks of the coupler; in the order of its indices. */
+typedef struct isph_coupled {
+    const uint32_t *id, *user;
+    const uint8_t *material;    /* material number: handle id - 1 */
+    const float *material_mass; /* kg, of one particle, by material number */
+    const uint8_t *wall_count;  /* walls that it meets, the fluid's own and the coupler's; from walls() on */
+    int count;
+} isph_coupled;
+ISPHPBD_API isph_coupled isph_fluid_coupled(const isph_fluid *fluid);
 
 #ifdef __cplusplus
 }
@@ -2529,6 +2564,7 @@ struct isph_fluid {
     isph_coupler coupler;
     int count, material_count, boundary_count, triangle_count, node_count;
     isphx_material *material_table;
+    float *material_mass; /* kg, of one particle */
     isphx_boundary *boundary;
     int *active; /* boundaries that are alive, in this substep */
     int active_count;
@@ -2793,6 +2829,7 @@ static isph_fluid *isphx_fluid_layout(isphpbdx_layout *layout, const isph_fluid_
     isphx_layout_particles(f, layout, (size_t)capacity);
     f->material_table =
         (isphx_material *)isphpbdx_take(layout, (size_t)desc->material_capacity, sizeof(isphx_material));
+    f->material_mass = (float *)isphpbdx_take(layout, (size_t)desc->material_capacity, sizeof(float));
     f->boundary = (isphx_boundary *)isphpbdx_take(layout, (size_t)desc->boundary_capacity, sizeof(isphx_boundary));
     f->active = (int *)isphpbdx_take(layout, (size_t)desc->boundary_capacity, sizeof(int));
     f->triangle = (isphx_triangle *)isphpbdx_take(layout, (size_t)desc->triangle_capacity, sizeof(isphx_triangle));
@@ -2894,6 +2931,16 @@ ISPHPBD_API isphpbd_result isph_fluid_set_coupler(isph_fluid *fluid, const isph_
     return ISPHPBD_OK;
 }
 
+ISPHPBD_API isph_coupled isph_fluid_coupled(const isph_fluid *fluid) {
+    isph_coupled view;
+    memset(&view, 0, sizeof view);
+    if (!fluid) return view;
+    view.id = fluid->id, view.user = fluid->user, view.material = fluid->material;
+    view.material_mass = fluid->material_mass, view.wall_count = fluid->entry_count;
+    view.count = fluid->count;
+    return view;
+}
+
 /* ---- materials ---- */
 static isph_material_desc isphx_material_desc(float density, float viscosity) {
     isph_material_desc desc;
@@ -2925,6 +2972,7 @@ ISPHPBD_API isph_material isph_material_create(isph_fluid *fluid, const isph_mat
     m->viscosity = desc->viscosity;
     m->scale = sqrtf(fluid->material_table[0].density / desc->density);
     m->grip = sqrtf(desc->viscosity);
+    fluid->material_mass[fluid->material_count - 1] = m->density * fluid->volume;
     handle.id = (uint32_t)fluid->material_count;
     isphx_why(why, ISPHPBD_OK);
     return handle;
@@ -3604,7 +3652,8 @@ ISPHPBD_API isph_boundary_desc isph_boundary_desc_default(void) {
     desc.half_extents = isphpbd_v3(0.5f, 0.5f, 0.5f);
     desc.radius = desc.half_height = 0.5f;
     desc.rotation.w = 1.0f;
-    desc.viscous_grip = 1.0f;
+    desc.viscous_grip = desc.gravity_scale = 1.0f;
+    desc.material_mask = 0xffffffffu;
     desc.cookie = ISPHX_COOKIE_BOUNDARY;
     return desc;
 }
@@ -3615,11 +3664,21 @@ static bool isphx_motion_ok(isphpbd_vec3 p, isphpbd_quat q, isphpbd_vec3 v, isph
            isphpbdx_length(p) < 1e7f && isphpbdx_length(v) < 1e5f && isphpbdx_length(w) < 1e5f;
 }
 
+/* What can move has a shape that does: a plane cannot fall. */
+static bool isphx_mass_ok(isph_shape shape, float mass, isphpbd_vec3 inertia) {
+    const float most = 1e12f;
+    return isphx_in(mass, 0.0f, most) && isphx_in(inertia.x, 0.0f, most) && isphx_in(inertia.y, 0.0f, most) &&
+           isphx_in(inertia.z, 0.0f, most) && (mass == 0.0f || (mass >= 1e-9f && shape != ISPH_SHAPE_PLANE));
+}
+
 static bool isphx_boundary_desc_ok(const isph_boundary_desc *d) {
     const float huge = 1e6f;
     if (!d || d->cookie != ISPHX_COOKIE_BOUNDARY || d->shape < ISPH_SHAPE_PLANE || d->shape > ISPH_SHAPE_MESH)
         return false;
-    if (!isphx_in(d->friction, 0.0f, 1.0f) || !isphx_in(d->viscous_grip, 0.0f, 1.0f)) return false;
+    if (!isphx_in(d->friction, 0.0f, 1.0f) || !isphx_in(d->viscous_grip, 0.0f, 1.0f) ||
+        !isphx_in(d->restitution, 0.0f, 1.0f) || !isphx_in(d->gravity_scale, -1e3f, 1e3f) ||
+        !isphx_mass_ok(d->shape, d->mass, d->inertia))
+        return false;
     if (!isphx_motion_ok(d->position, d->rotation, d->linear_velocity, d->angular_velocity)) return false;
     if (d->shape == ISPH_SHAPE_BOX &&
         (!isphx_in(d->half_extents.x, 1e-6f, huge) || !isphx_in(d->half_extents.y, 1e-6f, huge) ||
@@ -3644,11 +3703,12 @@ static void isphx_boundary_bounds(const isph_fluid *f, isphx_boundary *b) {
 
 static uint64_t isphx_shape_hash(const isph_fluid *f, const isphx_boundary *b) {
     const isph_boundary_desc *d = &b->desc;
-    const float numbers[7] = {d->half_extents.x, d->half_extents.y, d->half_extents.z, d->radius,
-                              d->half_height,    d->friction,       d->viscous_grip};
+    const float numbers[9] = {d->half_extents.x, d->half_extents.y, d->half_extents.z, d->radius,       d->half_height,
+                              d->friction,       d->viscous_grip,   d->restitution,    d->gravity_scale};
     uint64_t hash = isphpbdx_hash_word(UINT64_C(0x73686170), (uint32_t)d->shape);
     hash = isphpbdx_hash_word(hash, (d->container ? 1u : 0u) | (d->mesh_solid ? 2u : 0u));
-    hash = isphpbdx_hash_words(hash, numbers, 7);
+    hash = isphpbdx_hash_word(hash, d->material_mask);
+    hash = isphpbdx_hash_words(hash, numbers, 9);
     return isphpbdx_hash_words(hash, f->triangle + b->triangle_first,
                                (size_t)b->triangle_count * sizeof(isphx_triangle) / 4);
 }
@@ -3724,6 +3784,26 @@ ISPHPBD_API isphpbd_result isph_boundary_pose(const isph_fluid *fluid, isph_boun
     return ISPHPBD_OK;
 }
 
+ISPHPBD_API isphpbd_result isph_boundary_motion(const isph_fluid *fluid, isph_boundary boundary,
+                                                isphpbd_vec3 *linear_velocity, isphpbd_vec3 *angular_velocity) {
+    const int slot = isphx_boundary_slot(fluid, boundary);
+    if (slot < 0) return ISPHPBD_BAD_HANDLE;
+    if (linear_velocity) *linear_velocity = fluid->boundary[slot].desc.linear_velocity;
+    if (angular_velocity) *angular_velocity = fluid->boundary[slot].desc.angular_velocity;
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API isphpbd_result isph_boundary_set_mass(isph_fluid *fluid, isph_boundary boundary, float mass,
+                                                  isphpbd_vec3 inertia) {
+    const int slot = isphx_boundary_slot(fluid, boundary);
+    if (slot < 0) return ISPHPBD_BAD_HANDLE;
+    if (fluid->stepping) return ISPHPBD_LOCKED;
+    if (!isphx_mass_ok(fluid->boundary[slot].desc.shape, mass, inertia)) return ISPHPBD_BAD_ARGUMENT;
+    fluid->boundary[slot].desc.mass = mass;
+    fluid->boundary[slot].desc.inertia = inertia;
+    return ISPHPBD_OK;
+}
+
 ISPHPBD_API isphpbd_result isph_boundary_take_impulse(isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *linear,
                                                       isphpbd_vec3 *angular) {
     const int slot = isphx_boundary_slot(fluid, boundary);
@@ -3764,13 +3844,17 @@ static int isphx_entry_push(isphx_entry *list, int n, const isphx_entry *entry, 
     return n;
 }
 
-static int isphx_own_walls(const isph_fluid *f, isphpbd_vec3 p, isphx_entry *list, uint32_t *flags) {
+static bool isphx_boundary_meets(const isphx_boundary *b, int material) {
+    return material >= 32 || (b->desc.material_mask >> material & 1u) != 0;
+}
+
+static int isphx_own_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx_entry *list, uint32_t *flags) {
     int a, k, n = 0;
     for (a = 0; a < f->active_count; ++a) {
         const isphx_boundary *boundary = f->boundary + f->active[a];
         isphx_foot feet[ISPHX_WALLS];
         int count;
-        if (!isphx_boundary_near(boundary, p, f->reach)) continue;
+        if (!isphx_boundary_meets(boundary, f->material[i]) || !isphx_boundary_near(boundary, p, f->reach)) continue;
         count = isphx_boundary_feet(f, boundary, &boundary->pose, p, f->reach, feet);
         for (k = 0; k < count; ++k) {
             isphx_entry entry;
@@ -3869,7 +3953,7 @@ static void isphx_walls_task(void *ctx, int block) {
     for (i = begin; i < end; ++i) {
         const isphpbd_vec3 p = isphx_vec(f->position + 4 * i);
         isphx_entry list[ISPHX_WALLS];
-        int n = isphx_own_walls(f, p, list, &flags);
+        int n = isphx_own_walls(f, i, p, list, &flags);
         n = isphx_coupler_walls(f, i, p, list, n, &flags);
         n = isphx_entries_fit(list, n, (block + 1) * ISPHX_WALLS_PER_BLOCK - used - (end - 1 - i), &flags);
         isphx_walls_join(f, i, list, n);
@@ -3907,6 +3991,18 @@ static int isphx_row_search(const isphx_cells *cells, int row, const isphx_run *
     return n;
 }
 
+/* Takes the neighbours out that the coupler's surfaces separate from the row. */
+static int isphx_row_part(const isph_fluid *f, int row, int *list, int n) {
+    const isph_coupler *c = &f->coupler;
+    int j, kept = 0;
+    if (!c->guarded[row]) return n;
+    for (j = 0; j < n; ++j) {
+        if (c->guarded[list[j]] && c->separated(c->user, row, list[j])) continue;
+        list[kept++] = list[j];
+    }
+    return kept;
+}
+
 /* Lists the neighbours of the eight rows of a chunk; particles in the same cell share the runs. */
 static void isphx_chunk_search(const isph_fluid *f, int chunk, isphx_chunk_work *work) {
     const isphx_cells *cells = &f->cells;
@@ -3929,6 +4025,8 @@ static void isphx_chunk_search(const isph_fluid *f, int chunk, isphx_chunk_work 
             }
         }
         work->found[lane] = isphx_row_search(cells, row, runs, run_count, work->list[lane]);
+        if (f->coupler.guarded && f->coupler.separated)
+            work->found[lane] = isphx_row_part(f, row, work->list[lane], work->found[lane]);
     }
 }
 
@@ -5438,9 +5536,9 @@ ISPHPBD_API isph_stats isph_fluid_stats(const isph_fluid *fluid) {
 /* [snapshot] Everything that affects the future, in a fixed little-endian form: header, materials, boundaries, slots,
    particles (45 bytes each), checksum. A snapshot is read twice: once to check, once to apply. */
 #define ISPHX_SNAPSHOT_MAGIC   0x50534931u /* "1ISP" */
-#define ISPHX_SNAPSHOT_VERSION 1u
+#define ISPHX_SNAPSHOT_VERSION 2u
 #define ISPHX_PARTICLE_BYTES   45u
-#define ISPHX_BOUNDARY_BYTES   109u /* of one that is alive */
+#define ISPHX_BOUNDARY_BYTES   125u /* of one that is alive */
 
 typedef struct isphx_stream { /* writes where out is set, reads where in is set, else only counts */
     unsigned char *out;
@@ -5535,6 +5633,8 @@ static void isphx_stream_boundary(isphx_stream *s, isphx_boundary *b) {
     isphx_stream_floats(s, &b->pose.rotation.x, 4);
     isphx_stream_floats(s, &b->desc.linear_velocity.x, 3);
     isphx_stream_floats(s, &b->desc.angular_velocity.x, 3);
+    isphx_stream_floats(s, &b->desc.mass, 1);
+    isphx_stream_floats(s, &b->desc.inertia.x, 3);
     isphx_stream_u64(s, &b->shape_hash);
     isphx_stream_doubles(s, b->linear, 3);
     isphx_stream_doubles(s, b->angular, 3);
@@ -5627,7 +5727,8 @@ static bool isphx_boundaries_match(const isph_fluid *f, isphx_stream *s, size_t 
         if (b.shape_hash != f->boundary[i].shape_hash) return false;
         for (k = 0; k < 3; ++k)
             if (!isphx_finite_double(b.linear[k]) || !isphx_finite_double(b.angular[k])) return false;
-        if (!isphx_motion_ok(b.pose.position, b.pose.rotation, b.desc.linear_velocity, b.desc.angular_velocity))
+        if (!isphx_motion_ok(b.pose.position, b.pose.rotation, b.desc.linear_velocity, b.desc.angular_velocity) ||
+            !isphx_mass_ok(f->boundary[i].desc.shape, b.desc.mass, b.desc.inertia))
             return false;
     }
     return true;
