@@ -2554,6 +2554,14 @@ typedef struct isphx_substep { /* constants of the substep that runs */
     float alpha;
 } isphx_substep;
 
+typedef struct isphx_state {    /* the particles between substeps: what the user sees, and what a substep starts from */
+    float *position, *velocity; /* x y z - */
+    float *pair;                /* s p of the last solve, where the next one starts; and nothing */
+    float *pressure, *density;
+    uint32_t *id, *user;
+    uint8_t *material;
+} isphx_state;
+
 struct isph_fluid {
     isph_fluid_desc desc;
     size_t bytes;
@@ -2570,22 +2578,23 @@ struct isph_fluid {
     int active_count;
     isphx_triangle *triangle;
     isphx_node *node;
-    /* particles, in the order of the last sort; floats in groups of four */
-    float *position, *velocity; /* x y z -; the fourth of position carries s p during a substep */
-    float *star, *next;         /* predicted velocity, next position */
+    isphx_state state;
+    /* particles of the substep that runs, in the order of its sort; floats in groups of four */
+    float *position, *velocity; /* x y z - at its start; the fourth of position carries s p */
+    float *star, *next;         /* predicted and then next velocity, next position */
     float *spread;              /* S = V sum F x_ab + G, and density / rest */
     float *shape;               /* divisors of the pressure gradient per axis, and the deficit */
     float *wall;                /* sum of G over walls, and of u_wall . G */
-    float *moment;              /* walls' shares of the second moment per axis, and of the kernel */
+    float *moment;              /* walls' shares of the second moment per axis, and of the kernel; lives in `next` */
     float *wall_weight;         /* walls' share of K */
     float *scale;               /* s of the material */
     float *air, *diagonal, *inverse;
-    float *pair[4];            /* solution (kept as the next start), residual, direction, product */
+    float *pair[4];            /* solution (the next start), residual, direction, product */
     float *density_pressure;   /* solution of the density projection, m^2 */
-    float *pressure, *density; /* views */
+    float *pressure, *density; /* Pa, over rest density */
     uint32_t *id, *user;
     uint8_t *material;
-    unsigned char *scratch; /* 16 bytes per particle: reordering */
+    unsigned char *scratch; /* 8 bytes per particle: cells of the coarse level */
     int *entry_first;
     uint8_t *entry_count;
     isphx_entry *entry;
@@ -2796,21 +2805,33 @@ static int isphx_block_entries(int neighbours) {
     return (ISPHX_BLOCK * neighbours * 8 / 5 + 255) / ISPHX_LANES * ISPHX_LANES;
 }
 
+static void isphx_layout_state(isphx_state *state, isphpbdx_layout *layout, size_t n) {
+    state->position = (float *)isphpbdx_take(layout, 4 * n, sizeof(float));
+    state->velocity = (float *)isphpbdx_take(layout, 4 * n, sizeof(float));
+    state->pair = (float *)isphpbdx_take(layout, 2 * n, sizeof(float));
+    state->pressure = (float *)isphpbdx_take(layout, n, sizeof(float));
+    state->density = (float *)isphpbdx_take(layout, n, sizeof(float));
+    state->id = (uint32_t *)isphpbdx_take(layout, n, sizeof(uint32_t));
+    state->user = (uint32_t *)isphpbdx_take(layout, n, sizeof(uint32_t));
+    state->material = (uint8_t *)isphpbdx_take(layout, n, sizeof(uint8_t));
+}
+
 static void isphx_layout_particles(isph_fluid *f, isphpbdx_layout *layout, size_t n) {
-    float **four[8];
+    float **four[7];
     float **one[8];
     size_t k;
+    isphx_layout_state(&f->state, layout, n);
     four[0] = &f->position, four[1] = &f->velocity, four[2] = &f->star, four[3] = &f->next;
-    four[4] = &f->spread, four[5] = &f->shape, four[6] = &f->wall, four[7] = &f->moment;
+    four[4] = &f->spread, four[5] = &f->shape, four[6] = &f->wall;
     one[0] = &f->wall_weight, one[1] = &f->scale, one[2] = &f->air, one[3] = &f->diagonal, one[4] = &f->inverse;
     one[5] = &f->pressure, one[6] = &f->density, one[7] = &f->density_pressure;
-    for (k = 0; k < 8; ++k) *four[k] = (float *)isphpbdx_take(layout, 4 * n, sizeof(float));
+    for (k = 0; k < 7; ++k) *four[k] = (float *)isphpbdx_take(layout, 4 * n, sizeof(float));
     for (k = 0; k < 8; ++k) *one[k] = (float *)isphpbdx_take(layout, n, sizeof(float));
     for (k = 0; k < 4; ++k) f->pair[k] = (float *)isphpbdx_take(layout, 2 * n, sizeof(float));
     f->id = (uint32_t *)isphpbdx_take(layout, n, sizeof(uint32_t));
     f->user = (uint32_t *)isphpbdx_take(layout, n, sizeof(uint32_t));
     f->material = (uint8_t *)isphpbdx_take(layout, n, sizeof(uint8_t));
-    f->scratch = (unsigned char *)isphpbdx_take(layout, n + 16, 16);
+    f->scratch = (unsigned char *)isphpbdx_take(layout, n + 32, 8);
     f->entry_first = (int *)isphpbdx_take(layout, n, sizeof(int));
     f->entry_count = (uint8_t *)isphpbdx_take(layout, n, sizeof(uint8_t));
     f->slot_generation = (uint32_t *)isphpbdx_take(layout, n, sizeof(uint32_t));
@@ -2995,21 +3016,21 @@ ISPHPBD_API int isph_particle_find(const isph_fluid *fluid, uint32_t id) {
     slot = isphx_slot(fluid, id);
     if (slot >= (uint32_t)fluid->slots_used) return -1;
     index = fluid->slot_index[slot];
-    return index >= 0 && index < fluid->count && fluid->id[index] == id ? index : -1;
+    return index >= 0 && index < fluid->count && fluid->state.id[index] == id ? index : -1;
 }
 
 static void isphx_set3(float *out, float x, float y, float z) { out[0] = x, out[1] = y, out[2] = z, out[3] = 0.0f; }
 
 static void isphx_particle_put(isph_fluid *f, const float *position, isphpbd_vec3 velocity, int material) {
     const int i = f->count++;
-    isphx_set3(f->position + 4 * i, position[0], position[1], position[2]);
-    isphx_set3(f->velocity + 4 * i, velocity.x, velocity.y, velocity.z);
-    f->pair[0][2 * i] = f->pair[0][2 * i + 1] = 0.0f;
-    f->pressure[i] = 0.0f;
-    f->density[i] = 1.0f;
-    f->user[i] = 0;
-    f->material[i] = (uint8_t)material;
-    f->id[i] = isphx_id_new(f, i);
+    isphx_set3(f->state.position + 4 * i, position[0], position[1], position[2]);
+    isphx_set3(f->state.velocity + 4 * i, velocity.x, velocity.y, velocity.z);
+    f->state.pair[2 * i] = f->state.pair[2 * i + 1] = 0.0f;
+    f->state.pressure[i] = 0.0f;
+    f->state.density[i] = 1.0f;
+    f->state.user[i] = 0;
+    f->state.material[i] = (uint8_t)material;
+    f->state.id[i] = isphx_id_new(f, i);
 }
 
 static isphpbd_result isphx_add_check(const isph_fluid *f, isph_material material, int64_t count) {
@@ -3034,7 +3055,7 @@ ISPHPBD_API isphpbd_result isph_particles_add(isph_fluid *fluid, isph_material m
         const float *v = velocities ? isphx_at(velocities, velocity_stride_bytes, i) : NULL;
         const isphpbd_vec3 velocity = v ? isphpbd_v3(v[0], v[1], v[2]) : isphpbd_v3(0.0f, 0.0f, 0.0f);
         isphx_particle_put(fluid, isphx_at(positions, position_stride_bytes, i), velocity, (int)material.id - 1);
-        if (ids) ids[i] = fluid->id[fluid->count - 1];
+        if (ids) ids[i] = fluid->state.id[fluid->count - 1];
     }
     return ISPHPBD_OK;
 }
@@ -3079,12 +3100,13 @@ ISPHPBD_API isphpbd_result isph_particles_add_box(isph_fluid *fluid, isph_materi
 /* Moves particle `from` to place `to`; the order of the rest is kept. */
 static void isphx_particle_copy(isph_fluid *f, int to, int from) {
     if (to == from) return;
-    memcpy(f->position + 4 * to, f->position + 4 * from, 4 * sizeof(float));
-    memcpy(f->velocity + 4 * to, f->velocity + 4 * from, 4 * sizeof(float));
-    memcpy(f->pair[0] + 2 * to, f->pair[0] + 2 * from, 2 * sizeof(float));
-    f->pressure[to] = f->pressure[from], f->density[to] = f->density[from];
-    f->user[to] = f->user[from], f->material[to] = f->material[from], f->id[to] = f->id[from];
-    f->slot_index[isphx_slot(f, f->id[to])] = to;
+    memcpy(f->state.position + 4 * to, f->state.position + 4 * from, 4 * sizeof(float));
+    memcpy(f->state.velocity + 4 * to, f->state.velocity + 4 * from, 4 * sizeof(float));
+    memcpy(f->state.pair + 2 * to, f->state.pair + 2 * from, 2 * sizeof(float));
+    f->state.pressure[to] = f->state.pressure[from], f->state.density[to] = f->state.density[from];
+    f->state.user[to] = f->state.user[from], f->state.material[to] = f->state.material[from],
+    f->state.id[to] = f->state.id[from];
+    f->slot_index[isphx_slot(f, f->state.id[to])] = to;
 }
 
 static void isphx_id_free(isph_fluid *f, uint32_t id) {
@@ -3095,12 +3117,12 @@ static void isphx_id_free(isph_fluid *f, uint32_t id) {
 }
 
 static isph_particle isphx_particle_get(const isph_fluid *f, int i) {
-    const float *p = f->position + 4 * i, *v = f->velocity + 4 * i;
+    const float *p = f->state.position + 4 * i, *v = f->state.velocity + 4 * i;
     isph_particle particle;
     particle.position = isphpbd_v3(p[0], p[1], p[2]);
     particle.velocity = isphpbd_v3(v[0], v[1], v[2]);
-    particle.id = f->id[i], particle.user = f->user[i];
-    particle.material.id = f->material[i] + 1u;
+    particle.id = f->state.id[i], particle.user = f->state.user[i];
+    particle.material.id = f->state.material[i] + 1u;
     return particle;
 }
 
@@ -3130,7 +3152,7 @@ ISPHPBD_API int isph_particles_remove(isph_fluid *fluid, const uint32_t *ids, in
     }
     before = fluid->count;
     for (i = 0; i < before; ++i) {
-        if (fluid->slot_index[isphx_slot(fluid, fluid->id[i])] < 0) isphx_id_free(fluid, fluid->id[i]);
+        if (fluid->slot_index[isphx_slot(fluid, fluid->state.id[i])] < 0) isphx_id_free(fluid, fluid->state.id[i]);
         else isphx_particle_copy(fluid, kept++, i);
     }
     fluid->count = kept;
@@ -3146,9 +3168,9 @@ ISPHPBD_API int isph_particles_edit(isph_fluid *fluid, bool (*edit)(void *user, 
         if (!edit(user, &particle)) continue;
         if (!isphx_points_ok(&particle.position.x, 3 * sizeof(float), 1, fluid->dx)) continue;
         if (!isphx_points_ok(&particle.velocity.x, 3 * sizeof(float), 1, 1.0f)) continue;
-        isphx_set3(fluid->position + 4 * i, particle.position.x, particle.position.y, particle.position.z);
-        isphx_set3(fluid->velocity + 4 * i, particle.velocity.x, particle.velocity.y, particle.velocity.z);
-        fluid->user[i] = particle.user;
+        isphx_set3(fluid->state.position + 4 * i, particle.position.x, particle.position.y, particle.position.z);
+        isphx_set3(fluid->state.velocity + 4 * i, particle.velocity.x, particle.velocity.y, particle.velocity.z);
+        fluid->state.user[i] = particle.user;
         ++changed;
     }
     fluid->stepping = false;
@@ -3159,10 +3181,10 @@ ISPHPBD_API isph_view isph_particles(const isph_fluid *fluid) {
     isph_view view;
     memset(&view, 0, sizeof view);
     if (!fluid) return view;
-    view.position = fluid->position, view.velocity = fluid->velocity;
+    view.position = fluid->state.position, view.velocity = fluid->state.velocity;
     view.stride_bytes = 4 * sizeof(float);
-    view.pressure = fluid->pressure, view.density = fluid->density;
-    view.id = fluid->id, view.user = fluid->user, view.material = fluid->material;
+    view.pressure = fluid->state.pressure, view.density = fluid->state.density;
+    view.id = fluid->state.id, view.user = fluid->state.user, view.material = fluid->state.material;
     view.count = fluid->count;
     return view;
 }
@@ -3173,7 +3195,7 @@ ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_ve
     if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     for (k = 0; k < 2; ++k) { /* first look, then do */
         for (i = 0; i < fluid->count; ++i) {
-            float *p = fluid->position + 4 * i, moved[3];
+            float *p = fluid->state.position + 4 * i, moved[3];
             moved[0] = p[0] + offset.x, moved[1] = p[1] + offset.y, moved[2] = p[2] + offset.z;
             if (k == 0 && !isphx_points_ok(moved, sizeof moved, 1, fluid->dx)) return ISPHPBD_BAD_ARGUMENT;
             if (k == 1) memcpy(p, moved, sizeof moved);
@@ -4223,53 +4245,25 @@ static void isphx_rows_task(void *ctx, int block) {
 }
 
 /* ---- sorting ---- */
-/* Particle data that moves with the sort but has no second array to go to; it waits in the scratch. */
-typedef struct isphx_baggage {
-    uint32_t id, user;
-    float pressure;
-    uint32_t material;
-} isphx_baggage;
-
 static void isphx_sort_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
+    const isphx_state *state = &f->state;
     const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
-    isphx_baggage *baggage = (isphx_baggage *)(void *)f->scratch;
     int i;
     for (i = block * ISPHX_BLOCK; i < end; ++i) {
         const int from = f->cells.order[i];
-        memcpy(f->next + 4 * i, f->position + 4 * from, 4 * sizeof(float));
-        memcpy(f->star + 4 * i, f->velocity + 4 * from, 4 * sizeof(float));
-        memcpy(f->pair[1] + 2 * i, f->pair[0] + 2 * from, 2 * sizeof(float));
-        baggage[i].id = f->id[from], baggage[i].user = f->user[from];
-        baggage[i].pressure = f->pressure[from], baggage[i].material = f->material[from];
-    }
-}
-
-static void isphx_unpack_task(void *ctx, int block) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
-    const isphx_baggage *baggage = (const isphx_baggage *)(const void *)f->scratch;
-    int i;
-    for (i = block * ISPHX_BLOCK; i < end; ++i) {
-        f->id[i] = baggage[i].id, f->user[i] = baggage[i].user;
-        f->pressure[i] = baggage[i].pressure, f->material[i] = (uint8_t)baggage[i].material;
-        f->slot_index[isphx_slot(f, f->id[i])] = i;
+        memcpy(f->position + 4 * i, state->position + 4 * from, 4 * sizeof(float));
+        memcpy(f->velocity + 4 * i, state->velocity + 4 * from, 4 * sizeof(float));
+        memcpy(f->pair[0] + 2 * i, state->pair + 2 * from, 2 * sizeof(float));
+        f->id[i] = state->id[from], f->user[i] = state->user[from], f->material[i] = state->material[from];
         f->scale[i] = f->material_table[f->material[i]].scale;
     }
 }
 
-static void isphx_swap(float **a, float **b) {
-    float *swap = *a;
-    *a = *b, *b = swap;
-}
-
 static void isphx_sort(isph_fluid *f) {
-    isphx_cells_build(&f->cells, &f->desc.parallel, f->reach, f->position, 4 * sizeof(float), f->count, f->entry_first);
+    isphx_cells_build(&f->cells, &f->desc.parallel, f->reach, f->state.position, 4 * sizeof(float), f->count,
+                      f->entry_first);
     isphpbdx_run(&f->desc.parallel, isphx_sort_task, f, isphx_blocks(f->count));
-    isphpbdx_run(&f->desc.parallel, isphx_unpack_task, f, isphx_blocks(f->count));
-    isphx_swap(&f->position, &f->next);
-    isphx_swap(&f->velocity, &f->star);
-    isphx_swap(&f->pair[0], &f->pair[1]);
 }
 
 /* Finds the rows; where crowding makes the matrix overflow, ever fewer particles per cell take part (the rest are
@@ -4444,7 +4438,7 @@ static void isphx_coarsen(isph_fluid *f) {
     f->coarse.weight = f->now.several ? f->scale : NULL;
     for (attempt = 0; attempt < ISPHX_COARSE_SIZES; ++attempt) {
         double work;
-        isphx_coarse_frame(f, attempt, isphpbdx_maxi(4 * isphx_padded(f->desc.particle_capacity), 64), &frame);
+        isphx_coarse_frame(f, attempt, isphpbdx_maxi(2 * isphx_padded(f->desc.particle_capacity), 64), &frame);
         if (!isphx_coarse_number(&job)) continue;
         isphx_coarse_couple(&job);
         work = isphx_coarse_envelope(&f->coarse);
@@ -4801,7 +4795,8 @@ static void isphx_solve(isph_fluid *f) {
         f->flags |= ISPH_STEP_ITERATIONS_CAPPED;
 }
 
-/* [move] Pressure acceleration, density displacement, contact. In: star, pairs. Out: velocity, next position. */
+/* [move] Pressure acceleration, density displacement, contact. In: star, pairs. Out: next velocity (in star) and
+   position. */
 typedef struct isphx_force {
     float pressure[3][ISPHX_LANES], density[3][ISPHX_LANES], least[ISPHX_LANES];
 } isphx_force;
@@ -5054,7 +5049,7 @@ static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, 
         isphx_reactions(f, i, force, lane);
     }
     isphx_set3(f->next + 4 * i, x.x, x.y, x.z);
-    isphx_set3(f->velocity + 4 * i, u.x, u.y, u.z);
+    isphx_set3(f->star + 4 * i, u.x, u.y, u.z);
 }
 
 static void isphx_move_task(void *ctx, int block) {
@@ -5293,7 +5288,7 @@ static void isphx_measure_task(void *ctx, int block) {
     double energy = 0.0, error = 0.0, covered = 0.0, crowded = 0.0, compression = 0.0;
     int i;
     for (i = begin; i < end; ++i) {
-        const isphpbd_vec3 u = isphx_vec(f->velocity + 4 * i);
+        const isphpbd_vec3 u = isphx_vec(f->star + 4 * i);
         const float speed2 = isphpbdx_dot(u, u), e = f->spread[4 * i + 3] - 1.0f;
         fastest = isphpbdx_max(fastest, speed2);
         energy += 0.5 * (double)(speed2 * f->material_table[f->material[i]].density * f->volume);
@@ -5328,6 +5323,34 @@ static void isphx_measure(isph_fluid *f) {
     f->stats.quarantined += (int)quarantined;
 }
 
+static void isphx_swap(float **a, float **b) {
+    float *swap = *a;
+    *a = *b, *b = swap;
+}
+
+static void isphx_slots_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
+    int i;
+    for (i = block * ISPHX_BLOCK; i < end; ++i) f->slot_index[isphx_slot(f, f->state.id[i])] = i;
+}
+
+/* What the substep has made becomes the state; its arrays are the next one's working memory. */
+static void isphx_commit(isph_fluid *f) {
+    isphx_state *state = &f->state;
+    uint32_t *id = state->id, *user = state->user;
+    uint8_t *material = state->material;
+    isphx_swap(&state->position, &f->next);
+    isphx_swap(&state->velocity, &f->star);
+    isphx_swap(&state->pair, &f->pair[0]);
+    isphx_swap(&state->pressure, &f->pressure);
+    isphx_swap(&state->density, &f->density);
+    state->id = f->id, f->id = id;
+    state->user = f->user, f->user = user;
+    state->material = f->material, f->material = material;
+    isphpbdx_run(&f->desc.parallel, isphx_slots_task, f, isphx_blocks(f->count));
+}
+
 static void isphx_list_active(isph_fluid *f) {
     int b;
     f->active_count = 0;
@@ -5337,6 +5360,7 @@ static void isphx_list_active(isph_fluid *f) {
 
 static void isphx_clear_rows(isph_fluid *f) {
     int b, i;
+    f->moment = f->next; /* which is idle until the viscosity */
     isphx_list_active(f);
     for (b = 0; b < isphx_blocks(f->count); ++b) f->block_flags[b] = 0;
     for (i = f->count; i < isphx_padded(f->count); ++i) isphx_rows_pad(f, i);
@@ -5383,10 +5407,10 @@ static void isphx_check_finish(isph_fluid *f) {
     int i;
     for (i = 0; i < f->count; ++i) {
         if (isphx_points_ok(f->next + 4 * i, 3 * sizeof(float), 1, f->dx) &&
-            isphx_points_ok(f->velocity + 4 * i, 3 * sizeof(float), 1, 1.0f))
+            isphx_points_ok(f->star + 4 * i, 3 * sizeof(float), 1, 1.0f))
             continue;
         memcpy(f->next + 4 * i, f->position + 4 * i, 3 * sizeof(float));
-        isphx_set3(f->velocity + 4 * i, 0.0f, 0.0f, 0.0f);
+        isphx_set3(f->star + 4 * i, 0.0f, 0.0f, 0.0f);
         f->flags |= ISPH_STEP_QUARANTINED;
         f->stats.quarantined++;
     }
@@ -5408,12 +5432,12 @@ static void isphx_substep_run(isph_fluid *f, float seconds) {
     isphpbdx_run(&f->desc.parallel, isphx_move_task, f, isphx_blocks(f->count));
     isphx_deliver(f);
     if (f->coupler.finish) {
-        f->coupler.finish(f->coupler.user, f->position, f->next, f->velocity, f->count, seconds);
+        f->coupler.finish(f->coupler.user, f->position, f->next, f->star, f->count, seconds);
         isphx_check_finish(f);
     }
-    isphx_swap(&f->position, &f->next);
     isphx_boundaries_advance(f, true);
     isphx_measure(f);
+    isphx_commit(f);
     f->stats.total_substeps++;
     f->stats.ticks_move += isphpbdx_ticks(&f->desc.clock) - t0;
 }
@@ -5440,7 +5464,7 @@ static float isphx_fastest_particle(const isph_fluid *f) {
     float fastest = 0.0f;
     int i;
     for (i = 0; i < f->count; ++i) {
-        const isphpbd_vec3 u = isphx_vec(f->velocity + 4 * i);
+        const isphpbd_vec3 u = isphx_vec(f->state.velocity + 4 * i);
         fastest = isphpbdx_max(fastest, isphpbdx_dot(u, u));
     }
     return isphpbdx_min(sqrtf(fastest), f->max_speed);
@@ -5652,14 +5676,14 @@ static void isphx_stream_settings(isphx_stream *s, isph_fluid *f) {
 }
 
 static void isphx_stream_particle(isphx_stream *s, isph_fluid *f, int i) {
-    isphx_stream_floats(s, f->position + 4 * i, 3);
-    isphx_stream_floats(s, f->velocity + 4 * i, 3);
-    isphx_stream_floats(s, f->pair[0] + 2 * i, 1); /* the pressure start; the density solve starts at 0 */
-    isphx_stream_floats(s, f->pressure + i, 1);
-    isphx_stream_floats(s, f->density + i, 1);
-    isphx_stream_u32(s, f->id + i);
-    isphx_stream_u32(s, f->user + i);
-    isphx_stream_byte(s, f->material + i);
+    isphx_stream_floats(s, f->state.position + 4 * i, 3);
+    isphx_stream_floats(s, f->state.velocity + 4 * i, 3);
+    isphx_stream_floats(s, f->state.pair + 2 * i, 1); /* the pressure start; the density solve starts at 0 */
+    isphx_stream_floats(s, f->state.pressure + i, 1);
+    isphx_stream_floats(s, f->state.density + i, 1);
+    isphx_stream_u32(s, f->state.id + i);
+    isphx_stream_u32(s, f->state.user + i);
+    isphx_stream_byte(s, f->state.material + i);
 }
 
 /* The whole state in one order, for writing, reading, counting and hashing alike. */
@@ -5857,9 +5881,9 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
     isphx_stream_state(&s, fluid);
     for (i = 0; i < fluid->slots_used; ++i) fluid->slot_index[i] = -1;
     for (i = 0; i < fluid->count; ++i) {
-        fluid->slot_index[isphx_slot(fluid, fluid->id[i])] = i;
-        fluid->position[4 * i + 3] = fluid->velocity[4 * i + 3] = 0.0f;
-        fluid->pair[0][2 * i + 1] = 0.0f;
+        fluid->slot_index[isphx_slot(fluid, fluid->state.id[i])] = i;
+        fluid->state.position[4 * i + 3] = fluid->state.velocity[4 * i + 3] = 0.0f;
+        fluid->state.pair[2 * i + 1] = 0.0f;
     }
     isphx_fluid_derive(fluid);
     return ISPHPBD_OK;

@@ -244,7 +244,6 @@ static void run_task(isph_fluid *f, void (*task)(void *, int)) {
 /* A substep as the library does it, with a look at the clock after every stage. */
 static void timed_substep(isph_fluid *f, float seconds, double times[STAGES]) {
     lap l;
-    float *swap;
     l.times = times, l.last = cpu_seconds();
     isphx_now(f, seconds);
     isphx_sort(f), isphx_clear_rows(f), lap_end(&l, SORT);
@@ -259,9 +258,8 @@ static void timed_substep(isph_fluid *f, float seconds, double times[STAGES]) {
     isphx_boundaries_advance(f, false);
     run_task(f, isphx_move_task), lap_end(&l, MOVE);
     isphx_deliver(f);
-    swap = f->position, f->position = f->next, f->next = swap;
     isphx_boundaries_advance(f, true);
-    isphx_measure(f), lap_end(&l, REST);
+    isphx_measure(f), isphx_commit(f), lap_end(&l, REST);
     f->stats.total_substeps++;
 }
 
