@@ -57,11 +57,11 @@ headers := $(wildcard isphpbd_sph.h isphpbd_pbd.h isphpbd.h)
 tests := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
 scripts := $(wildcard tests/test_*.sh)
 validations := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/validate_*.c))
-benchmarks := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/bench_*.c))
+benchmark := $(BUILD)/bench
 fuzzers := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/fuzz_*.c))
 examples := $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
 tools := $(foreach t,$(wildcard tools/*.c),$(BUILD)/$(subst _,-,$(basename $(notdir $t))))
-programs := $(tests) $(validations) $(benchmarks) $(examples) $(tools)
+programs := $(tests) $(validations) $(benchmark) $(examples) $(tools)
 
 selected_tests := $(scripts) $(tests)
 ifneq ($(TESTS),)
@@ -84,12 +84,23 @@ common := $(headers) $(wildcard tests/support/*.h examples/*.h tools/*.h) $(stam
 define compile
 @echo "cc  $@"
 @rm -f $@
-@$(command) -o $@ $< $(LDFLAGS) $(LDLIBS)
+@$(command) -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LDLIBS)
 endef
 
 $(fuzzers): EXTRA_CFLAGS += -DSTANDALONE $(flags_sanitize)
-$(tests) $(validations) $(benchmarks) $(fuzzers): $(BUILD)/%: tests/%.c $(common)
+$(tests) $(validations) $(benchmark) $(fuzzers): $(BUILD)/%: tests/%.c $(common)
 	$(compile)
+
+# The benchmark times the fluid in three copies: plain C, SSE2, and what the compiler makes of that with AVX2.
+stages_plain := -DISPHPBD_NO_SIMD
+stages_sse2 := -DBENCH_SSE2
+stages_avx2 := -DBENCH_AVX2 $(if $(filter x86_64,$(shell uname -m)),-mavx2)
+stages := $(addprefix $(BUILD)/bench_stages_,plain.o sse2.o avx2.o)
+$(stages): $(BUILD)/bench_stages_%.o: tests/bench_stages.c $(wildcard tests/bench_*.h) $(common)
+	@echo "cc  $@"
+	@$(command) $(stages_$*) -DBENCH_STAGES=bench_stages_$* -c -o $@ $<
+$(benchmark): $(stages) $(wildcard tests/bench_*.h)
+
 $(examples): $(BUILD)/%: examples/%.c $(common)
 	$(compile)
 $(foreach t,$(wildcard tools/*.c),$(eval $(BUILD)/$(subst _,-,$(basename $(notdir $t))): $t $(common) ; $$(compile)))
@@ -107,8 +118,10 @@ validate: $(selected_validations)
 	@CC='$(CC)' FLAGS='$(CFLAGS)' sh tests/validate.sh -j $(JOBS) -t $(VALIDATE_SECONDS) \
 	    -o $(BUILD)/validation $(selected_validations)
 
-bench: $(benchmarks)
-	@for b in $(benchmarks); do echo "== $$b"; $$b $(BENCH_ARGS) || exit 1; done
+# All of it, 5 minutes, with docs/performance.md; BENCH_ARGS="--quick stages" is a look at one case.
+BENCH_ARGS ?= --document docs/performance.md --plots docs/plots
+bench: $(benchmark)
+	@$(benchmark) $(BENCH_ARGS)
 
 # The hashes of the scenes in tests/bits_*.c as they shall be from now on.
 golden:
@@ -145,7 +158,7 @@ help:
 	@echo "make test       run the tests; the last line says N passed, N failed"
 	@echo "make golden     renew the hashes in tests/golden, after a change of results on purpose"
 	@echo "make validate   run the long physical validations and write docs/validation.md with its plots"
-	@echo "make bench      run the benchmarks"
+	@echo "make bench      run the benchmark and write docs/performance.md with its plots (BENCH_ARGS=--help)"
 	@echo "make fuzz       feed random input to what reads files, FUZZ_SECONDS=60 each"
 	@echo "make demo       play a scene (DEMO=name another one)"
 	@echo "make gallery    play every scene and put its pictures into docs/gallery/"

@@ -1,0 +1,222 @@
+/* bench_output.h - clocks, samples and figures of the benchmark. SPDX-License-Identifier: MIT
+
+   A sample is one run of the same work: CPU time of all threads and wall time. A figure is the least and the median of
+   its samples, both clocks, and the ratio to a fixed scalar loop that is measured before every case: ratios can be
+   compared between machines, and between two runs on a machine that drifts. Figures go out at once as text, CSV or
+   JSON, and are kept for the report. */
+#ifndef BENCH_OUTPUT_H
+#define BENCH_OUTPUT_H
+
+#include "timing.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#if defined(__GNUC__)
+#define BENCH_FN     static __attribute__((unused))
+#define BENCH_PRINTF __attribute__((unused, format(printf, 2, 3)))
+#else
+#define BENCH_FN static
+#define BENCH_PRINTF
+#endif
+
+/* ---- [clocks] ---------------------------------------------------------------------------------------------------- */
+
+/* Seconds of CPU time of all threads, finer than clock() where there is such a clock. */
+BENCH_FN double cpu_seconds(void) {
+#if defined(CLOCK_PROCESS_CPUTIME_ID)
+    struct timespec t;
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0) return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+#endif
+    return timing_cpu_seconds();
+}
+
+BENCH_FN void *need(void *memory) {
+    if (memory) return memory;
+    fprintf(stderr, "bench: out of memory\n");
+    exit(1);
+}
+
+/* ---- [samples] --------------------------------------------------------------------------------------------------- */
+
+enum { SAMPLES_MOST = 1024 };
+typedef struct samples {
+    int count;
+    double cpu_start, wall_start;
+    double cpu[SAMPLES_MOST], wall[SAMPLES_MOST]; /* seconds */
+} samples;
+
+BENCH_FN void samples_add(samples *s, double cpu, double wall) {
+    if (s->count == SAMPLES_MOST) return;
+    s->cpu[s->count] = cpu, s->wall[s->count] = wall;
+    s->count++;
+}
+BENCH_FN void samples_begin(samples *s) { s->cpu_start = cpu_seconds(), s->wall_start = timing_wall_seconds(); }
+/* The time since samples_begin() as one sample of `parts` equal pieces of work. */
+BENCH_FN void samples_end(samples *s, double parts) {
+    const double wall = timing_wall_seconds(), cpu = cpu_seconds();
+    samples_add(s, (cpu - s->cpu_start) / parts, (wall - s->wall_start) / parts);
+}
+
+BENCH_FN int samples_order(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+/* The value that `share` (0 .. 1) of all values do not exceed; sorts them. */
+BENCH_FN double samples_quantile(double *values, int count, double share) {
+    int k;
+    if (count == 0) return 0.0;
+    qsort(values, (size_t)count, sizeof *values, samples_order);
+    k = (int)(share * (double)(count - 1) + 0.5);
+    return values[k];
+}
+
+/* Two clocks, least and median, in the unit of the figure. */
+typedef struct times {
+    double cpu_least, cpu_median, wall_least, wall_median;
+} times;
+
+/* Each sample stands for `items`; seconds become `per_second` units. Sorts the samples. */
+BENCH_FN times samples_times(samples *s, double per_second, double items) {
+    times t;
+    const double scale = per_second / items;
+    t.cpu_least = scale * samples_quantile(s->cpu, s->count, 0.0);
+    t.cpu_median = scale * samples_quantile(s->cpu, s->count, 0.5);
+    t.wall_least = scale * samples_quantile(s->wall, s->count, 0.0);
+    t.wall_median = scale * samples_quantile(s->wall, s->count, 0.5);
+    return t;
+}
+
+BENCH_FN samples *samples_new(void) { return (samples *)need(calloc(1, sizeof(samples))); }
+
+/* ---- [figures] --------------------------------------------------------------------------------------------------- */
+
+enum { FIGURES_MOST = 1024, ONLY_MOST = 16 };
+typedef struct figure {
+    char name[96]; /* case.place.what */
+    char unit[72];
+    bool timed;
+    times time;
+    double value; /* of a timed one: the least CPU time */
+    double loops; /* of a timed one: in rounds of the scalar loop */
+} figure;
+
+typedef enum bench_format { BENCH_TEXT, BENCH_JSON, BENCH_CSV } bench_format;
+
+typedef struct bench {
+    bench_format format;
+    bool quick;
+    int threads, repeats; /* 0: the case's own */
+    const char *only[ONLY_MOST];
+    int only_count;
+    const char *document, *plots; /* NULL: not written */
+    const char *group;            /* the case that runs */
+    char place[48];               /* part of the names of figures, between the case and what they are; may be empty */
+    double loop_nanoseconds;      /* one multiplication and one addition that wait for each other, just measured */
+    double read_l2, read_l3, read_dram; /* GB/s */
+    figure figures[FIGURES_MOST];
+    int figure_count;
+} bench;
+
+BENCH_FN void figure_print_text(const figure *f) {
+    if (f->timed)
+        printf("  %-44s %10.4g %10.4g %10.4g %10.4g  %-24s %9.3g\n", f->name, f->time.cpu_least, f->time.cpu_median,
+               f->time.wall_least, f->time.wall_median, f->unit, f->loops);
+    else printf("  %-44s %10.4g %32s  %s\n", f->name, f->value, "", f->unit);
+}
+
+BENCH_FN void figure_print_json(const figure *f, bool first) {
+    printf("%s\n  \"%s\": {\"unit\": \"%s\", ", first ? "" : ",", f->name, f->unit);
+    if (f->timed)
+        printf("\"cpu_least\": %.6g, \"cpu_median\": %.6g, \"wall_least\": %.6g, \"wall_median\": %.6g, "
+               "\"scalar_loops\": %.4g}",
+               f->time.cpu_least, f->time.cpu_median, f->time.wall_least, f->time.wall_median, f->loops);
+    else printf("\"value\": %.6g}", f->value);
+}
+
+BENCH_FN void figure_print_csv(const figure *f) {
+    if (f->timed)
+        printf("%s,\"%s\",,%.6g,%.6g,%.6g,%.6g,%.4g\n", f->name, f->unit, f->time.cpu_least, f->time.cpu_median,
+               f->time.wall_least, f->time.wall_median, f->loops);
+    else printf("%s,\"%s\",%.6g,,,,,\n", f->name, f->unit, f->value);
+}
+
+/* The names of the figures to come begin with case.place; "" ends that. */
+static BENCH_PRINTF void place(bench *b, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(b->place, sizeof b->place, format, arguments);
+    va_end(arguments);
+}
+
+BENCH_FN figure *figure_new(bench *b, const char *name, const char *unit) {
+    figure *f;
+    if (b->figure_count == FIGURES_MOST) {
+        fprintf(stderr, "bench: too many figures\n");
+        exit(1);
+    }
+    f = &b->figures[b->figure_count++];
+    memset(f, 0, sizeof *f);
+    (void)snprintf(f->name, sizeof f->name, "%s%s%s%s%s", b->group, *b->place ? "." : "", b->place, *name ? "." : "",
+                   name);
+    (void)snprintf(f->unit, sizeof f->unit, "%s", unit);
+    return f;
+}
+
+BENCH_FN void figure_print(const bench *b, const figure *f) {
+    if (b->format == BENCH_JSON) figure_print_json(f, f == b->figures);
+    else if (b->format == BENCH_CSV) figure_print_csv(f);
+    else figure_print_text(f);
+    fflush(stdout);
+}
+
+/* A count, a share, a ratio. */
+BENCH_FN void figure_value(bench *b, const char *name, double value, const char *unit) {
+    figure *f = figure_new(b, name, unit);
+    f->value = value;
+    figure_print(b, f);
+}
+
+BENCH_FN void figure_times(bench *b, const char *name, times t, double per_second, const char *unit) {
+    figure *f = figure_new(b, name, unit);
+    f->timed = true;
+    f->time = t;
+    f->value = t.cpu_least;
+    f->loops = b->loop_nanoseconds > 0.0 ? 1e9 * t.cpu_least / per_second / b->loop_nanoseconds : 0.0;
+    figure_print(b, f);
+}
+
+/* Units of 1/per_second s, of samples of `items` each. */
+BENCH_FN times figure_samples(bench *b, const char *name, samples *s, double per_second, double items,
+                              const char *unit) {
+    const times t = samples_times(s, per_second, items);
+    figure_times(b, name, t, per_second, unit);
+    return t;
+}
+
+BENCH_FN const figure *figure_find(const bench *b, const char *name) {
+    for (int k = 0; k < b->figure_count; ++k) {
+        if (strcmp(b->figures[k].name, name) == 0) return &b->figures[k];
+    }
+    return NULL;
+}
+/* 0 where it was not measured. */
+BENCH_FN double figure_get(const bench *b, const char *name) {
+    const figure *f = figure_find(b, name);
+    return f ? f->value : 0.0;
+}
+
+BENCH_FN void heading(const bench *b, const char *text) {
+    if (b->format != BENCH_TEXT) return;
+    printf("\n%s\n  %-44s %10s %10s %10s %10s  %-24s %9s\n", text, "", "CPU least", "median", "wall least", "median",
+           "", "loops");
+}
+
+/* How often to repeat: what was asked for, or the case's own numbers. */
+BENCH_FN int repeats_of(const bench *b, int full, int quick) {
+    return b->repeats > 0 ? b->repeats : b->quick ? quick : full;
+}
+
+#endif /* BENCH_OUTPUT_H */

@@ -1,0 +1,157 @@
+/* bench_stages.c - one copy of the fluid, its stages timed; see bench_stages.h. SPDX-License-Identifier: MIT
+
+   BENCH_STAGES names the function, bench_stages_plain and so on; the compiler's options make the difference. */
+#define ISPHPBD_STATIC
+#include "bench_stages.h"
+
+#include "bench_dam.h"
+
+typedef struct piece {
+    void (*task)(void *ctx, int index);
+    stage stage;
+} piece;
+
+static const piece pieces[] = {
+    {isphx_cells_bounds_task, STAGE_SORT},
+    {isphx_cells_locate_task, STAGE_SORT},
+    {isphx_cells_place_task, STAGE_SORT},
+    {isphx_sort_task, STAGE_SORT},
+    {isphx_walls_task, STAGE_WALLS},
+    {isphx_rows_task, STAGE_ROWS},
+    {isphx_predict_task, STAGE_PREDICT},
+    {isphx_viscosity_task, STAGE_PREDICT},
+    {isphx_coarse_locate_task, STAGE_COARSEN},
+    {isphx_coarse_rename_task, STAGE_COARSEN},
+    {isphx_coarse_diagonal_task, STAGE_COARSEN},
+    {isphx_rhs_task, STAGE_DIVERGENCE},
+    {isphx_cg_product_task, STAGE_PRODUCT},
+    {isphx_cg_compare_task, STAGE_VECTORS},
+    {isphx_cg_drop_task, STAGE_VECTORS},
+    {isphx_cg_update_task, STAGE_VECTORS},
+    {isphx_cg_direction_task, STAGE_VECTORS},
+    {isphx_cg_restrict_task, STAGE_VECTORS},
+    {isphx_pressures_task, STAGE_PRESSURES},
+    {isphx_aggregates_task, STAGE_PRESSURES},
+    {isphx_move_task, STAGE_MOVE},
+    {isphx_measure_task, STAGE_MEASURE},
+    {isphx_slots_task, STAGE_MEASURE},
+};
+
+static stage stage_of(void (*task)(void *ctx, int index)) {
+    for (int k = 0; k < (int)(sizeof pieces / sizeof pieces[0]); ++k) {
+        if (pieces[k].task == task) return pieces[k].stage;
+    }
+    return STAGE_OTHER;
+}
+
+/* ---- the runner that keeps account ------------------------------------------------------------------------------- */
+
+typedef struct account {
+    isphpbd_parallel inner;           /* does the work */
+    stage now;                        /* the piece that runs, or ran last */
+    double cpu_mark, wall_mark;       /* when the last look at the clocks was */
+    double cpu[STAGES], wall[STAGES]; /* seconds */
+    double cpu_serial, wall_serial;   /* of these, between pieces */
+    int products;
+} account;
+
+static void account_look(account *a, bool serial) {
+    const double wall = timing_wall_seconds(), cpu = cpu_seconds();
+    a->cpu[a->now] += cpu - a->cpu_mark, a->wall[a->now] += wall - a->wall_mark;
+    if (serial) a->cpu_serial += cpu - a->cpu_mark, a->wall_serial += wall - a->wall_mark;
+    a->cpu_mark = cpu, a->wall_mark = wall;
+}
+
+static void account_run(void (*task)(void *ctx, int index), void *ctx, int count, void *user) {
+    account *a = (account *)user;
+    account_look(a, true);
+    a->now = stage_of(task);
+    a->products += a->now == STAGE_PRODUCT;
+    isphpbdx_run(&a->inner, task, ctx, count);
+    account_look(a, false);
+}
+
+static void account_begin(account *a) {
+    const isphpbd_parallel inner = a->inner;
+    memset(a, 0, sizeof *a);
+    a->inner = inner;
+    a->now = STAGE_MEASURE; /* what a step does before its first piece: it looks for the fastest particle */
+    a->cpu_mark = cpu_seconds(), a->wall_mark = timing_wall_seconds();
+}
+
+static void account_end(account *a, stage_figures *out) {
+    account_look(a, true);
+    for (int k = 0; k < STAGES; ++k) samples_add(&out->stage[k], a->cpu[k], a->wall[k]);
+    samples_add(&out->serial, a->cpu_serial, a->wall_serial);
+    out->products = a->products;
+}
+
+/* ---- what the matrix holds --------------------------------------------------------------------------------------- */
+
+static void count_entries(const isph_fluid *f, stage_figures *out) {
+    const int lanes = isphx_padded(1); /* rows that are interleaved */
+    out->entries = out->nonzeros = 0.0;
+    for (int c = 0; c < isphx_chunks(f->count); ++c) {
+        const float *value = f->sell.value + f->sell.offset[c];
+        out->entries += lanes * f->sell.length[c];
+        for (int e = 0; e < lanes * f->sell.length[c]; ++e) out->nonzeros += value[e] != 0.0f;
+    }
+}
+
+/* The search alone; in a step its lists go straight into the rows of the matrix. */
+static void search_task(void *ctx, int block) {
+    const isph_fluid *f = (const isph_fluid *)ctx;
+    isphx_chunk_work work;
+    int chunk, end;
+    isphx_block_chunks(f->count, block, &chunk, &end);
+    for (; chunk < end; ++chunk) isphx_chunk_search(f, chunk, &work);
+}
+
+static void time_search(isph_fluid *f, const stage_request *request, stage_figures *out) {
+    for (int r = 0; r < request->repeats; ++r) {
+        samples_begin(&out->search);
+        isphpbdx_run(&request->parallel, search_task, f, isphx_blocks(f->count));
+        samples_end(&out->search, 1.0);
+    }
+}
+
+/* Whether this copy is what its name says, and this machine can run it. */
+static bool usable(void) {
+#if defined(BENCH_AVX2) && defined(__AVX2__) && defined(__GNUC__)
+    return __builtin_cpu_supports("avx2") != 0;
+#elif defined(BENCH_AVX2) || (defined(BENCH_SSE2) && !defined(__SSE2__))
+    return false;
+#else
+    return true;
+#endif
+}
+
+void BENCH_STAGES(const stage_request *request, stage_figures *out) {
+    isph_fluid_desc desc = dam_desc(DAM_SIDE, request->support);
+    isph_fluid *fluid;
+    account a;
+    memset(out, 0, sizeof *out);
+    memset(&a, 0, sizeof a);
+    if (!usable()) return;
+    a.inner = request->parallel;
+    desc.parallel.run = account_run, desc.parallel.user = &a;
+    desc.clock.fn = NULL;
+    fluid = dam_create(&desc, DAM_SIDE);
+    fluid->desc.density_projection = request->density_projection;
+    for (int r = 0; r < request->repeats; ++r) {
+        if (isph_fluid_load(fluid, request->image, request->image_size) != ISPHPBD_OK) exit(1);
+        account_begin(&a);
+        samples_begin(&out->step);
+        (void)isph_fluid_step(fluid, request->seconds, NULL);
+        samples_end(&out->step, 1.0);
+        account_end(&a, out);
+    }
+    out->available = true;
+    out->hash = isph_fluid_hash(fluid);
+    out->particles = fluid->count;
+    out->pressure_iterations = fluid->stats.pressure_iterations;
+    out->density_iterations = fluid->stats.density_iterations;
+    count_entries(fluid, out);
+    time_search(fluid, request, out);
+    isph_fluid_destroy(fluid);
+}

@@ -1,0 +1,266 @@
+/* bench_textbook.h - the baseline: the same step as one writes it first. Chained hash, compressed rows, doubles,
+   BiCGSTAB with the inverse diagonal, one right side after the other. SPDX-License-Identifier: MIT */
+#ifndef BENCH_TEXTBOOK_H
+#define BENCH_TEXTBOOK_H
+
+#include "bench_dam.h"
+#include "bench_runner.h"
+
+#include <math.h>
+
+typedef struct textbook {
+    int n, buckets, entries, entry_capacity;
+    double dx, reach, seconds, box[3];
+    double (*x)[3], (*u)[3], (*star)[3];
+    double *density, *diagonal, *rhs[2], *solution[2], *work[6];
+    int *head, *next, *row_start, *column;
+    double *value;
+} textbook;
+
+static double *textbook_doubles(int n) { return (double *)need(calloc((size_t)n, sizeof(double))); }
+
+static void textbook_init(textbook *t, int n, double reach_in_spacings) {
+    memset(t, 0, sizeof *t);
+    t->n = n, t->buckets = 2 * n + 1, t->entry_capacity = 160 * n;
+    t->dx = (double)DAM_SPACING, t->reach = reach_in_spacings * t->dx, t->seconds = 0.004;
+    t->x = (double(*)[3])need(calloc((size_t)n, sizeof *t->x));
+    t->u = (double(*)[3])need(calloc((size_t)n, sizeof *t->u));
+    t->star = (double(*)[3])need(calloc((size_t)n, sizeof *t->star));
+    t->density = textbook_doubles(n), t->diagonal = textbook_doubles(n);
+    for (int k = 0; k < 2; ++k) t->rhs[k] = textbook_doubles(n), t->solution[k] = textbook_doubles(n);
+    for (int k = 0; k < 6; ++k) t->work[k] = textbook_doubles(n);
+    t->head = (int *)need(calloc((size_t)t->buckets, sizeof(int)));
+    t->next = (int *)need(calloc((size_t)n, sizeof(int)));
+    t->row_start = (int *)need(calloc((size_t)n + 1, sizeof(int)));
+    t->column = (int *)need(calloc((size_t)t->entry_capacity, sizeof(int)));
+    t->value = textbook_doubles(t->entry_capacity);
+}
+
+static void textbook_free(textbook *t) {
+    free(t->x), free(t->u), free(t->star), free(t->density), free(t->diagonal);
+    for (int k = 0; k < 2; ++k) free(t->rhs[k]), free(t->solution[k]);
+    for (int k = 0; k < 6; ++k) free(t->work[k]);
+    free(t->head), free(t->next), free(t->row_start), free(t->column), free(t->value);
+}
+
+static int textbook_bucket(const textbook *t, int i, int j, int k) {
+    const uint32_t hash = ((uint32_t)i * 73856093u) ^ ((uint32_t)j * 19349663u) ^ ((uint32_t)k * 83492791u);
+    return (int)(hash % (uint32_t)t->buckets);
+}
+
+static void textbook_cell(const textbook *t, int i, int cell[3]) {
+    for (int k = 0; k < 3; ++k) cell[k] = (int)floor(t->x[i][k] / t->reach);
+}
+
+static double textbook_distance2(const textbook *t, int a, int b) {
+    double sum = 0.0;
+    for (int k = 0; k < 3; ++k) sum += (t->x[a][k] - t->x[b][k]) * (t->x[a][k] - t->x[b][k]);
+    return sum;
+}
+
+static void textbook_search_cell(textbook *t, int a, const int cell[3]) {
+    for (int b = t->head[textbook_bucket(t, cell[0], cell[1], cell[2])]; b >= 0; b = t->next[b]) {
+        int other[3];
+        textbook_cell(t, b, other); /* buckets mix cells */
+        if (other[0] != cell[0] || other[1] != cell[1] || other[2] != cell[2]) continue;
+        if (a != b && textbook_distance2(t, a, b) < t->reach * t->reach && t->entries < t->entry_capacity) {
+            t->column[t->entries++] = b;
+        }
+    }
+}
+
+static void textbook_neighbours(textbook *t) {
+    int cell[3], c[3];
+    for (int i = 0; i < t->buckets; ++i) t->head[i] = -1;
+    for (int i = 0; i < t->n; ++i) {
+        textbook_cell(t, i, cell);
+        int *head = &t->head[textbook_bucket(t, cell[0], cell[1], cell[2])];
+        t->next[i] = *head, *head = i;
+    }
+    t->entries = 0;
+    for (int i = 0; i < t->n; ++i) {
+        t->row_start[i] = t->entries;
+        textbook_cell(t, i, cell);
+        for (c[2] = cell[2] - 1; c[2] <= cell[2] + 1; ++c[2]) {
+            for (c[1] = cell[1] - 1; c[1] <= cell[1] + 1; ++c[1]) {
+                for (c[0] = cell[0] - 1; c[0] <= cell[0] + 1; ++c[0]) textbook_search_cell(t, i, c);
+            }
+        }
+    }
+    t->row_start[t->n] = t->entries;
+}
+
+/* Density, pair weights -2 V F dx^2 and diagonal. */
+static void textbook_assemble(textbook *t) {
+    const double h = 0.5 * t->reach, pi = 3.14159265358979323846, volume = t->dx * t->dx * t->dx;
+    const double value_scale = volume * 21.0 / (16.0 * pi * h * h * h);
+    const double weight_scale = 2.0 * volume * t->dx * t->dx * 105.0 / (16.0 * pi * h * h * h * h * h);
+    for (int i = 0; i < t->n; ++i) {
+        double density = value_scale, sum = 0.0;
+        for (int e = t->row_start[i]; e < t->row_start[i + 1]; ++e) {
+            const double q = 1.0 - sqrt(textbook_distance2(t, i, t->column[e])) / t->reach;
+            t->value[e] = weight_scale * q * q * q;
+            density += value_scale * q * q * q * q * (5.0 - 4.0 * q);
+            sum += t->value[e];
+        }
+        t->density[i] = density;
+        t->diagonal[i] = sum > 2.0 ? sum : 2.0;
+    }
+}
+
+static void textbook_predict(textbook *t) {
+    for (int i = 0; i < t->n; ++i) {
+        double sum[3] = {0.0, 0.0, 0.0};
+        for (int e = t->row_start[i]; e < t->row_start[i + 1]; ++e) {
+            for (int k = 0; k < 3; ++k) sum[k] += t->value[e] * (t->u[t->column[e]][k] - t->u[i][k]);
+        }
+        for (int k = 0; k < 3; ++k) t->star[i][k] = t->u[i][k] + 0.005 * sum[k];
+        t->star[i][1] -= 9.81 * t->seconds;
+    }
+}
+
+static void textbook_right_sides(textbook *t) {
+    for (int i = 0; i < t->n; ++i) {
+        double divergence = 0.0;
+        for (int e = t->row_start[i]; e < t->row_start[i + 1]; ++e) {
+            const int b = t->column[e];
+            double dot = 0.0;
+            for (int k = 0; k < 3; ++k) dot += (t->star[b][k] - t->star[i][k]) * (t->x[i][k] - t->x[b][k]);
+            divergence -= 0.5 * t->value[e] * dot / (t->dx * t->dx);
+        }
+        t->rhs[0][i] = -1000.0 * t->dx * t->dx / t->seconds * divergence;
+        t->rhs[1][i] = t->density[i] > 1.0 ? t->dx * t->dx * (t->density[i] - 1.0) : 0.0;
+    }
+}
+
+static void textbook_product(const textbook *t, const double *x, double *y) {
+    for (int i = 0; i < t->n; ++i) {
+        double sum = t->diagonal[i] * x[i];
+        for (int e = t->row_start[i]; e < t->row_start[i + 1]; ++e) sum -= t->value[e] * x[t->column[e]];
+        y[i] = sum;
+    }
+}
+
+static double textbook_dot(int n, const double *a, const double *b) {
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+    return sum;
+}
+
+/* A fixed number of iterations: two products each. */
+static void textbook_bicgstab(textbook *t, const double *b, double *x, int iterations) {
+    double *r = t->work[0], *shadow = t->work[1], *p = t->work[2], *v = t->work[3], *y = t->work[4], *s = t->work[5];
+    double rho = 1.0, alpha = 1.0, omega = 1.0;
+    for (int i = 0; i < t->n; ++i) x[i] = p[i] = v[i] = 0.0, r[i] = shadow[i] = b[i];
+    for (int k = 0; k < iterations; ++k) {
+        const double rho_new = textbook_dot(t->n, shadow, r), beta = rho_new / rho * (alpha / omega);
+        if (!(rho_new * rho_new > 0.0)) return;
+        rho = rho_new;
+        for (int i = 0; i < t->n; ++i) p[i] = r[i] + beta * (p[i] - omega * v[i]);
+        for (int i = 0; i < t->n; ++i) y[i] = p[i] / t->diagonal[i];
+        textbook_product(t, y, v);
+        alpha = rho / textbook_dot(t->n, shadow, v);
+        for (int i = 0; i < t->n; ++i) x[i] += alpha * y[i], r[i] -= alpha * v[i];
+        for (int i = 0; i < t->n; ++i) y[i] = r[i] / t->diagonal[i];
+        textbook_product(t, y, s);
+        omega = textbook_dot(t->n, s, r) / textbook_dot(t->n, s, s);
+        for (int i = 0; i < t->n; ++i) x[i] += omega * y[i], r[i] -= omega * s[i];
+    }
+}
+
+/* Gradients of both solutions, the move, and the walls of the box. */
+static void textbook_move(textbook *t) {
+    for (int i = 0; i < t->n; ++i) {
+        double kick[3] = {0.0, 0.0, 0.0}, shift[3] = {0.0, 0.0, 0.0};
+        for (int e = t->row_start[i]; e < t->row_start[i + 1]; ++e) {
+            const int b = t->column[e];
+            for (int k = 0; k < 3; ++k) {
+                const double d = -0.5 * t->value[e] * (t->x[i][k] - t->x[b][k]) / (t->dx * t->dx);
+                kick[k] += d * (t->solution[0][b] - t->solution[0][i]);
+                shift[k] += d * (t->solution[1][b] - t->solution[1][i]);
+            }
+        }
+        for (int k = 0; k < 3; ++k) t->u[i][k] = t->star[i][k] - t->seconds / 1000.0 * kick[k];
+        for (int k = 0; k < 3; ++k) t->star[i][k] = t->x[i][k] + t->seconds * t->u[i][k] - shift[k];
+    }
+    for (int i = 0; i < t->n; ++i) {
+        for (int k = 0; k < 3; ++k) {
+            t->x[i][k] = t->star[i][k];
+            if (t->x[i][k] < 0.5 * t->dx) t->x[i][k] = 0.5 * t->dx, t->u[i][k] = 0.0;
+            if (t->x[i][k] > t->box[k] - 0.5 * t->dx) t->x[i][k] = t->box[k] - 0.5 * t->dx, t->u[i][k] = 0.0;
+        }
+    }
+}
+
+static void textbook_load(textbook *t, const isph_fluid *f) {
+    const isph_view view = isph_particles(f);
+    for (int i = 0; i < view.count; ++i) {
+        const int to =
+            (int)(isphx_slot(f, view.id[i])); /* a plain program keeps the order in which particles were made */
+        const float *x = isphx_at(view.position, view.stride_bytes, i),
+                    *u = isphx_at(view.velocity, view.stride_bytes, i);
+        for (int k = 0; k < 3; ++k) t->x[to][k] = (double)x[k], t->u[to][k] = (double)u[k];
+    }
+}
+
+/* One step with as many products for either right side as the library just took (and one for its warm start). */
+static void textbook_step(textbook *t, const isph_stats *stats) {
+    textbook_neighbours(t);
+    textbook_assemble(t);
+    textbook_predict(t);
+    textbook_right_sides(t);
+    textbook_bicgstab(t, t->rhs[0], t->solution[0], (stats->pressure_iterations + 1) / 2);
+    textbook_bicgstab(t, t->rhs[1], t->solution[1], stats->density_iterations / 2);
+    textbook_move(t);
+}
+
+/* The library's step and the textbook's, from the same state. */
+static void textbook_race(bench *b, isph_fluid *f, textbook *t, samples *ours, samples *theirs) {
+    const size_t size = isph_fluid_save(f, NULL, 0);
+    void *image = need(malloc(size));
+    isph_stats stats;
+    (void)isph_fluid_save(f, image, size);
+    for (int r = 0; r < repeats_of(b, 5, 2); ++r) {
+        samples_begin(ours);
+        (void)isph_fluid_step(f, (float)t->seconds, NULL);
+        stats = isph_fluid_stats(f);
+        samples_end(ours, stats.substeps);
+        (void)isph_fluid_load(f, image, size);
+        textbook_load(t, f);
+        samples_begin(theirs);
+        textbook_step(t, &stats);
+        samples_end(theirs, 1.0);
+    }
+    free(image);
+}
+
+static void textbook_compare(bench *b, float support) {
+    isph_fluid_desc desc = dam_desc(DAM_SIDE, support);
+    const double length = (double)DAM_SIDE * (double)DAM_SPACING;
+    samples *ours = samples_new(), *theirs = samples_new();
+    isph_fluid *f;
+    times a, c;
+    textbook t;
+    desc.parallel = serial_runner();
+    f = dam_create(&desc, DAM_SIDE);
+    textbook_init(&t, DAM_PARTICLES, (double)support);
+    t.box[0] = 3.0 * length, t.box[1] = 4.0 * length, t.box[2] = length;
+    dam_run(f, 0.5f);
+    textbook_race(b, f, &t, ours, theirs);
+    place(b, "support_%.1f", (double)support);
+    a = figure_samples(b, "library", ours, 1e9, DAM_PARTICLES, "ns per particle");
+    c = figure_samples(b, "textbook", theirs, 1e9, DAM_PARTICLES, "ns per particle");
+    figure_value(b, "speedup", c.cpu_least / a.cpu_least, "times faster than the textbook, one thread");
+    textbook_free(&t);
+    isph_fluid_destroy(f);
+    free(ours), free(theirs);
+}
+
+static void bench_textbook(bench *b) {
+    heading(b,
+            "against a textbook step with as many products, 27,000 particles (chained hash, CSR in double, BiCGSTAB)");
+    textbook_compare(b, 2.0f);
+    textbook_compare(b, 2.4f);
+}
+
+#endif /* BENCH_TEXTBOOK_H */
