@@ -13,6 +13,7 @@
 #include "isphpbd_pbd.h"
 #include "isphpbd_sph.h"
 
+#include "bench_document.h"
 #include "bench_fluid.h"
 #include "bench_machine.h"
 #include "bench_soft.h"
@@ -127,6 +128,7 @@ int main(int argc, char **argv) {
     if (b->format == BENCH_CSV) printf("name,unit,value,cpu_least,cpu_median,wall_least,wall_median,scalar_loops\n");
     run_cases(b);
     if (b->format == BENCH_JSON) printf("\n}\n");
+    if (b->document) document_write(b);
     free(b);
     return 0;
 }

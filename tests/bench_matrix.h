@@ -52,7 +52,7 @@ static void pressure_problem_copy(pressure_problem *p, const isph_fluid *f) {
         int n;
         p->row_start[i] = used;
         n = pressure_row(f, i, p->columns + used, p->values + used);
-        for (int e = used; e < used + n; ++e) sum += (double)p->values[e] * (double)f->pair[0][2 * p->columns[e]];
+        for (int e = used; e < used + n; ++e) sum += (double)p->values[e] * (double)f->state.pair[2 * p->columns[e]];
         p->b[i] = (float)sum;
         used += n;
     }

@@ -139,7 +139,10 @@ void BENCH_STAGES(const stage_request *request, stage_figures *out) {
     fluid = dam_create(&desc, DAM_SIDE);
     fluid->desc.density_projection = request->density_projection;
     for (int r = 0; r < request->repeats; ++r) {
-        if (isph_fluid_load(fluid, request->image, request->image_size) != ISPHPBD_OK) exit(1);
+        if (isph_fluid_load(fluid, request->image, request->image_size) != ISPHPBD_OK) {
+            fprintf(stderr, "bench: the snapshot is not that of this fluid\n");
+            exit(1);
+        }
         account_begin(&a);
         samples_begin(&out->step);
         (void)isph_fluid_step(fluid, request->seconds, NULL);

@@ -1,0 +1,394 @@
+/* bench_document.h - docs/performance.md: the figures of this run as tables, plots and words.
+   SPDX-License-Identifier: MIT
+
+   Sections of cases that were not run are left out. Figures of others were measured by us on another machine, or are
+   those of the paper; both are named so. */
+#ifndef BENCH_DOCUMENT_H
+#define BENCH_DOCUMENT_H
+
+#include "bench_fluid.h"
+#include "bench_soft.h"
+#include "plot.h"
+
+typedef struct document {
+    const bench *b;
+    FILE *file;
+} document;
+
+static BENCH_PRINTF void say(document *d, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vfprintf(d->file, format, arguments);
+    va_end(arguments);
+}
+
+/* ==== [lookup] figures by the parts of their names ================================================================ */
+
+static const figure *seek(const document *d, const char *group, const char *at, const char *what) {
+    char name[128];
+    (void)snprintf(name, sizeof name, "%s%s%s%s%s", group, *at ? "." : "", at, *what ? "." : "", what);
+    return figure_find(d->b, name);
+}
+static double look(const document *d, const char *group, const char *at, const char *what) {
+    const figure *f = seek(d, group, at, what);
+    return f ? f->value : 0.0;
+}
+static double look_wall(const document *d, const char *group, const char *at, const char *what) {
+    const figure *f = seek(d, group, at, what);
+    return f ? f->time.wall_least : 0.0;
+}
+static bool has(const document *d, const char *group, const char *at, const char *what) {
+    return seek(d, group, at, what) != NULL;
+}
+
+/* ==== [head] ====================================================================================================== */
+
+static void document_head(document *d) {
+    char cpu[128], date[32];
+    const time_t now = time(NULL);
+    (void)strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
+    timing_cpu_name(cpu, sizeof cpu);
+    say(d, "# Performance\n\nWritten by `make bench`; do not edit. Times are the least (and, where two stand together, "
+           "the median) of several runs.\n\n");
+    say(d, "- CPU: %s, %d cores\n- Date: %s%s\n", cpu, threads_available(), date,
+        d->b->quick ? "; **a quick run: sizes and repeats are too small to trust**" : "");
+#if defined(__VERSION__)
+    say(d, "- Compiler: %s, with the Makefile's flags (`-O2`, no `-march`)\n", __VERSION__);
+#endif
+    say(d,
+        "- Yardsticks, one core: reads %.0f GB/s from L2, %.0f from L3, %.0f from memory; a multiplication and an "
+        "addition that wait for each other take %.2f ns (%.2f at the end of the run: the machine drifts). Every time "
+        "below is also printed in rounds of that loop by `build/bench`.\n\n",
+        look(d, "machine", "", "read_l2"), look(d, "machine", "", "read_l3"), look(d, "machine", "", "read_dram"),
+        look(d, "machine", "", "scalar_loop"), look(d, "machine", "", "scalar_loop_at_the_end"));
+}
+
+/* ==== [goals] ===================================================================================================== */
+
+static void goal(document *d, const char *what, double value, bool at_least, double limit, const char *unit) {
+    if (value <= 0.0) return;
+    say(d, "| %s | %.3g %s | %s %.3g | %s |\n", what, value, unit, at_least ? "at least" : "at most", limit,
+        (at_least ? value >= limit : value <= limit) ? "reached" : "**missed**");
+}
+
+static void document_goals(document *d) {
+    const char *sse2 = "sse2.1_thread";
+    const double pair = look(d, "stages", sse2, "product_pair") / (look(d, "stages", "", "products") + 1e-9);
+    char speedup[32];
+    (void)snprintf(speedup, sizeof speedup, "fluid_threads_%d", d->b->threads);
+    say(d, "## Goals\n\n| what | measured | goal | |\n|---|---:|---:|---|\n");
+    goal(d, "dam break, 27,000 particles: particle-steps/s/core at 0.5 %", look(d, "dam", "at_0.5_percent", "rate"),
+         true, 1.2, "million");
+    goal(d, "the same, pressure iterations per step", look(d, "dam", "at_0.5_percent", "pressure_iterations"), false,
+         8.0, "");
+    goal(d, "the same, density iterations per step", look(d, "dam", "at_0.5_percent", "density_iterations"), false, 8.0,
+         "");
+    goal(d, "step against the textbook's, support 2.0", look(d, "textbook", "support_2.0", "speedup"), true, 4.0,
+         "times faster");
+    goal(d, "step against the textbook's, support 2.4", look(d, "textbook", "support_2.4", "speedup"), true, 4.0,
+         "times faster");
+    goal(d, "product of the matrix with a pair: share of L3 bandwidth", look(d, "stages", sse2, "product_share_of_l3"),
+         true, 0.65, "");
+    goal(d, "Krylov solve over its products", look(d, "stages", sse2, "krylov_over_products"), false, 1.2, "");
+    goal(d, "search and assembly, in products", look(d, "stages", sse2, "assembly_in_products"), false, 18.0, "");
+    goal(d, "gradient and move, in products", look(d, "stages", sse2, "gradient_and_move") / pair, false, 4.0, "");
+    goal(d, "fluid on all threads", d->b->threads > 1 ? look(d, "scaling", speedup, "speedup") : 0.0, true,
+         0.9 * d->b->threads, "times one");
+    goal(d, "plain C, SSE2, AVX2, any number of threads: same bits", look(d, "stages", "", "same_bits"), true, 1.0, "");
+    goal(d, "cloth 65 x 65, 12 substeps (half of Jolt's 1.98 ms)", look(d, "constraints", "cloth.1_thread", "step"),
+         false, 0.99, "ms");
+    goal(d, "stretch constraint", look(d, "constraints", "", "stretch"), false, 4.0, "ns");
+    goal(d, "volume of a tetrahedron", look(d, "constraints", "", "volume"), false, 8.0, "ns");
+    say(d, "\n");
+}
+
+/* ==== [stages] ==================================================================================================== */
+
+static void document_stage_row(document *d, const char *what, double whole, double whole_all) {
+    const char *one = "sse2.1_thread";
+    char all[32];
+    double cost = look(d, "stages", one, what), nonzeros = look(d, "stages", "", "neighbours");
+    (void)snprintf(all, sizeof all, "sse2.%d_threads", d->b->threads);
+    if (!has(d, "stages", one, what)) return;
+    say(d, "| %s | %.0f | %.0f %% | %.2f |", what, cost, 100.0 * cost / whole, cost / nonzeros);
+    if (whole_all > 0.0)
+        say(d, " %.0f | %.0f %% |", look_wall(d, "stages", all, what),
+            100.0 * look_wall(d, "stages", all, what) / whole_all);
+    say(d, "\n");
+}
+
+static void document_stage_words(document *d) {
+    const char *one = "sse2.1_thread";
+    const double step = look(d, "stages", one, "step"), krylov = look(d, "stages", one, "krylov");
+    const double rows = look(d, "stages", one, "search_and_assembly"),
+                 move = look(d, "stages", one, "gradient_and_move");
+    const double share = look(d, "stages", one, "product_share_of_l3"),
+                 product = look(d, "stages", one, "product_pair");
+    say(d,
+        "Of a step, %.0f %% go into finding neighbours and building the matrix, %.0f %% into the solve (%.0f products "
+        "of the matrix with a pair of vectors, pressure and density at once: %.0f %%), %.0f %% into gradients and "
+        "moving. "
+        "Serial pieces between the parallel ones take %.1f %% of the wall time.\n\n",
+        100.0 * rows / step, 100.0 * krylov / step, look(d, "stages", "", "products"), 100.0 * product / step,
+        100.0 * move / step, 100.0 * look(d, "stages", one, "serial_share"));
+    say(d,
+        "**What the limit is.** A product reads %.1f bytes per nonzero and runs at %.0f %% of the bandwidth with which "
+        "one "
+        "core reads its L3. %s The rest of a step works on lists that stay in the first two cache levels and is bound "
+        "by "
+        "arithmetic and gathers. The levers left are fewer iterations, fewer searches, and wider vectors: there is no "
+        "AVX2 "
+        "path in the headers; the column AVX2 below is the SSE2 code compiled with `-mavx2`.\n\n",
+        6.0 * look(d, "stages", "", "padding"), 100.0 * share,
+        share > 0.6 ? "Memory is the limit: only a smaller matrix or fewer products make it faster."
+                    : "Memory is not the limit here: fetching the neighbours' values one by one is, which SSE2 has no "
+                      "instruction for.");
+}
+
+static void document_paths(document *d) {
+    static const char *const rows[6] = {"step",
+                                        "krylov",
+                                        "product_pair_per_nonzero",
+                                        "search_per_nonzero",
+                                        "assembly_per_nonzero",
+                                        "product_share_of_l3"};
+    say(d, "| one thread, CPU ns | plain C | SSE2 | AVX2 |\n|---|---:|---:|---:|\n");
+    for (int k = 0; k < 6; ++k)
+        say(d, "| %s%s | %.3g | %.3g | %.3g |\n", rows[k], k < 2 ? " per particle" : "",
+            look(d, "stages", "plain.1_thread", rows[k]), look(d, "stages", "sse2.1_thread", rows[k]),
+            look(d, "stages", "avx2.1_thread", rows[k]));
+    say(d, "\nAll of them, on one and on all threads, give the same bits: %s.\n\n",
+        look(d, "stages", "", "same_bits") > 0.0 ? "yes" : "**no**");
+}
+
+static void document_stages(document *d) {
+    const double whole = look(d, "stages", "sse2.1_thread", "step");
+    char all[32];
+    double whole_all;
+    if (whole <= 0.0) return;
+    (void)snprintf(all, sizeof all, "sse2.%d_threads", d->b->threads);
+    whole_all = look_wall(d, "stages", all, "step");
+    say(d,
+        "## Where the time of a fluid step goes\n\nThe dam break of 27,000 particles at 0.4 s, support 2.0 (%.1f "
+        "neighbours), one substep of 4 ms, %.0f pressure and %.0f density iterations, SSE2.\n\n",
+        look(d, "stages", "", "neighbours"), look(d, "stages", "", "pressure_iterations"),
+        look(d, "stages", "", "density_iterations"));
+    say(d, "| stage | ns per particle, one thread | share | ns per nonzero |");
+    if (whole_all > 0.0) say(d, " ns per particle, %d threads, wall | share |", d->b->threads);
+    say(d, "\n|---|---:|---:|---:|%s\n", whole_all > 0.0 ? "---:|---:|" : "");
+    for (int k = 0; k < STAGES; ++k) document_stage_row(d, stage_names[k], whole, whole_all);
+    document_stage_row(d, "step", whole, whole_all);
+    say(d, "\n");
+    document_stage_words(d);
+    document_paths(d);
+}
+
+/* ==== [dam] ======================================================================================================= */
+
+static void document_dam(document *d) {
+    static const char *const at[4] = {"at_0.01_percent", "at_0.1_percent", "at_0.5_percent", "at_1_percent"};
+    static const char *const label[4] = {"0.01 %", "0.1 %", "0.5 %", "1 %"};
+    if (!has(d, "dam", at[0], "rate")) return;
+    say(d,
+        "## Speed at a given accuracy\n\nThe dam break of 27,000 particles for a second in steps of 5 ms, support 2.0, "
+        "one core. Solvers of the DFSPH family stop when the density error that the solve leaves by its own linear "
+        "prediction is small enough; the third column is the same measure here. The fourth is what the particles' "
+        "places then say: it is dominated by how particles pass each other and hardly depends on the solver.\n\n");
+    say(d, "| allowed | tolerance | error left by the solve | compression of the particles | iterations, pressure + "
+           "density "
+           "| million particle-steps/s/core | CPU s per simulated second |\n|---:|---:|---:|---:|---:|---:|---:|\n");
+    for (int k = 0; k < 4; ++k)
+        say(d, "| %s | %.2g | %.4f %% | %.2f %% | %.1f + %.1f | %.2f | %.2f |\n", label[k],
+            look(d, "dam", at[k], "tolerance"), look(d, "dam", at[k], "solver_error"),
+            look(d, "dam", at[k], "compression"), look(d, "dam", at[k], "pressure_iterations"),
+            look(d, "dam", at[k], "density_iterations"), look(d, "dam", at[k], "rate"),
+            look(d, "dam", at[k], "cpu_per_simulated_second"));
+    say(d,
+        "\nSteps may be longer than 5 ms: at %.1f ms, undivided, energy does not grow, mean compression stays below "
+        "1 %%, and a simulated second takes %.2f CPU seconds.\n\n",
+        look(d, "dam", "", "largest_stable_step"), look(d, "dam", "", "cpu_per_simulated_second_there"));
+    say(d, "For comparison, another machine (2-core Sapphire Rapids, gcc 12): SPlisHSPlasH's DFSPH, AVX, one thread, "
+           "on this "
+           "scene at its default 0.01 %% and 5 ms 0.13-0.27 million particle-steps/s and 40-48 CPU s per simulated "
+           "second; "
+           "0.40-0.49 million at 0.1-1 %% (4-14 thousand particles).\n\n");
+}
+
+static void document_textbook(document *d) {
+    static const char *const at[2] = {"support_2.0", "support_2.4"};
+    if (!has(d, "textbook", at[0], "speedup")) return;
+    say(d, "## Against a textbook step\n\nThe same state, the same number of products, written as one writes it first: "
+           "chained hash, compressed rows, doubles, BiCGSTAB (`tests/bench_textbook.h`); one thread.\n\n"
+           "| | library, ns per particle | textbook | ratio |\n|---|---:|---:|---:|\n");
+    for (int k = 0; k < 2; ++k)
+        say(d, "| %s | %.0f | %.0f | %.1f |\n", at[k], look(d, "textbook", at[k], "library"),
+            look(d, "textbook", at[k], "textbook"), look(d, "textbook", at[k], "speedup"));
+    say(d, "\n");
+}
+
+/* ==== [soft] ====================================================================================================== */
+
+static void document_soft(document *d) {
+    char all[32];
+    if (!has(d, "constraints", "", "stretch")) return;
+    (void)snprintf(all, sizeof all, "cloth.%d_threads", d->b->threads);
+    say(d, "## Soft bodies\n\nTime per projection. Of the others: Jolt, Bullet and PositionBasedDynamics measured on "
+           "another "
+           "machine (2-core Sapphire Rapids, gcc 12), same meshes.\n\n"
+           "| | here | Jolt | Bullet | PositionBasedDynamics |\n|---|---:|---:|---:|---:|\n");
+    say(d,
+        "| cloth 65 x 65, 20,606 constraints, 12 substeps (iterations): step | %.2f ms | 1.98 ms | 2.33 ms | 3.78 ms "
+        "|\n",
+        look(d, "constraints", "cloth.1_thread", "step"));
+    say(d, "| the same per projection, all of a step | %.1f ns | 8.0 ns | 9.4 ns | 15.3 ns |\n",
+        look(d, "constraints", "cloth.1_thread", "projection"));
+    say(d, "| stretch alone | %.1f ns | 7.6 ns | | |\n| bend over two edges | %.1f ns | | | |\n",
+        look(d, "constraints", "", "stretch"), look(d, "constraints", "", "link"));
+    say(d, "| dihedral bend | %.1f ns | 33 ns | | |\n| isometric bend | %.1f ns | | | |\n",
+        look(d, "constraints", "", "dihedral"), look(d, "constraints", "", "isometric"));
+    say(d, "| volume of a tetrahedron | %.1f ns | 20.6 ns | | 53 ns |\n| elastic tetrahedron | %.1f ns | | | |\n",
+        look(d, "constraints", "", "volume"), look(d, "constraints", "", "elastic"));
+    say(d, "| block of 12,168 tetrahedra and 9,112 edges, 20 substeps: step | %.2f ms | | | |\n",
+        look(d, "constraints", "block.1_thread", "step"));
+    if (d->b->threads > 1)
+        say(d, "| cloth on %d threads | %.2f times | 1.39 times | | |\n", d->b->threads,
+            look(d, "constraints", all, "speedup"));
+    say(d,
+        "\nFour constraints of one colour are projected at once, %.0f bytes each; vertices are %.0f bytes of world "
+        "memory "
+        "each. The limit is the latency of square root and division, then loads of scattered vertices.\n\n",
+        look(d, "constraints", "", "edge_bytes"), look(d, "constraints", "cloth.1_thread", "bytes"));
+}
+
+/* ==== [scaling] =================================================================================================== */
+
+static void document_plot(document *d, plot *p, const char *name) {
+    char path[512];
+    if (!d->b->plots) return;
+    (void)snprintf(path, sizeof path, "%s/%s.svg", d->b->plots, name);
+    if (plot_write(p, path)) say(d, "![%s](plots/%s.svg)\n\n", p->title, name);
+    else fprintf(stderr, "bench: cannot write %s\n", path);
+}
+
+/* Figures named PREFIX_NUMBER of the scaling case: the number and its least and median cost. */
+typedef struct curve {
+    double x[16], least[16], median[16], bytes[16];
+    int count;
+} curve;
+
+static curve scaling_curve(const document *d, const char *prefix) {
+    const size_t length = strlen(prefix);
+    curve c;
+    memset(&c, 0, sizeof c);
+    for (int k = 0; k < d->b->figure_count && c.count < 16; ++k) {
+        const figure *f = &d->b->figures[k];
+        char *end;
+        if (strncmp(f->name, prefix, length) != 0) continue;
+        c.x[c.count] = (double)strtol(f->name + length, &end, 10);
+        if (*end != '\0') continue; /* something else about that size */
+        c.least[c.count] = f->time.cpu_least, c.median[c.count] = f->time.cpu_median;
+        c.bytes[c.count++] = look(d, f->name, "", "bytes");
+    }
+    return c;
+}
+
+static void document_curve(document *d, const char *prefix, const char *title, const char *x_label, const char *y_label,
+                           const char *file) {
+    const curve c = scaling_curve(d, prefix);
+    plot p = plot_make(title, x_label, y_label);
+    double most = 0.0;
+    if (c.count == 0) return;
+    say(d, "| %s | %s: least | median | bytes each |\n|---:|---:|---:|---:|\n", x_label, y_label);
+    for (int k = 0; k < c.count; ++k) {
+        say(d, "| %.0f | %.3g | %.3g | %.0f |\n", c.x[k], c.least[k], c.median[k], c.bytes[k]);
+        if (c.median[k] > most) most = c.median[k];
+    }
+    say(d, "\n");
+    p.x.logarithmic = 1, p.y.highest = 1.25 * most;
+    plot_add(&p, "least", c.x, c.least, c.count, PLOT_LINE | PLOT_POINTS);
+    plot_add(&p, "median", c.x, c.median, c.count, PLOT_DASHED | PLOT_POINTS);
+    document_plot(d, &p, file);
+}
+
+static void document_threads(document *d) {
+    const curve c = scaling_curve(d, "scaling.fluid_threads_");
+    if (c.count == 0) return;
+    say(d, "| threads | wall ms per substep, 27,000 particles: least | median | times one |\n|---:|---:|---:|---:|\n");
+    for (int k = 0; k < c.count; ++k) {
+        char at[32];
+        const figure *f;
+        (void)snprintf(at, sizeof at, "fluid_threads_%.0f", c.x[k]);
+        f = seek(d, "scaling", at, "");
+        if (f)
+            say(d, "| %.0f | %.2f | %.2f | %.2f |\n", c.x[k], f->time.wall_least, f->time.wall_median,
+                look(d, "scaling", at, "speedup"));
+    }
+    say(d, "\n");
+}
+
+static void document_scaling(document *d) {
+    if (scaling_curve(d, "scaling.particles_").count == 0) return;
+    say(d, "## Scaling\n\nCost per item stays level as long as matrix and vectors are read from cache, and again once "
+           "all of it "
+           "comes from memory; deeper water needs a few more iterations.\n\n");
+    document_curve(d, "scaling.particles_", "Fluid: cost of a substep", "particles", "CPU ns per particle",
+                   "performance_particles");
+    document_curve(d, "scaling.constraints_", "Cloth: cost of a projection", "constraints", "CPU ns per projection",
+                   "performance_constraints");
+    document_threads(d);
+}
+
+/* ==== [solvers] =================================================================================================== */
+
+static void document_solvers(document *d) {
+    if (!has(d, "solvers", "", "rows")) return;
+    say(d,
+        "## Solvers\n\nOne pressure matrix of the dam break (%.0f rows, %.0f nonzeros) with its right side, from zero, "
+        "one "
+        "thread: milliseconds (iterations).\n\n| solver |",
+        look(d, "solvers", "", "rows"), look(d, "solvers", "", "nonzeros"));
+    for (int digits = 1; digits <= 5; ++digits) say(d, " 1e-%d |", digits);
+    say(d, "\n|---|---:|---:|---:|---:|---:|\n");
+    for (int k = 0; k < 6; ++k) {
+        say(d, "| %s |", solver_kinds[k].name);
+        for (int digits = 1; digits <= 5; ++digits) {
+            char at[48];
+            (void)snprintf(at, sizeof at, "%s.1e-%d", solver_kinds[k].name, digits);
+            if (has(d, "solvers", at, ""))
+                say(d, " %.1f (%.0f) |", look(d, "solvers", at, ""), look(d, "solvers", at, "iterations"));
+            else say(d, " |");
+        }
+        say(d, "\n");
+    }
+    say(d, "\nAn iteration of BiCGSTAB has two products, one of CG has one. `make bench-peers` puts Eigen's BiCGSTAB "
+           "on the "
+           "same matrix, and Bullet's cloth, beside these where their packages are installed.\n\n");
+}
+
+/* ==== [all] ======================================================================================================= */
+
+static void document_close(document *d, const char *path) {
+    const bool bad = ferror(d->file) != 0;
+    if (fclose(d->file) != 0 || bad) fprintf(stderr, "bench: cannot write %s\n", path);
+}
+
+static void document_write(const bench *b) {
+    document d;
+    d.b = b;
+    d.file = fopen(b->document, "w");
+    if (!d.file) {
+        fprintf(stderr, "bench: cannot write %s\n", b->document);
+        return;
+    }
+    document_head(&d);
+    document_goals(&d);
+    document_stages(&d);
+    document_dam(&d);
+    document_textbook(&d);
+    document_soft(&d);
+    document_scaling(&d);
+    document_solvers(&d);
+    document_close(&d, b->document);
+}
+
+#endif /* BENCH_DOCUMENT_H */
