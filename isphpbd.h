@@ -109,6 +109,13 @@ typedef struct isphpbd_budget {
                                   cut down, then spread over the next calls: the world runs slower than the game */
 } isphpbd_budget;
 
+/* Called at the end of every substep, when particles, soft vertices and bodies are where they are at its end (what
+   emitters bring and sinks take comes after). Only functions that take a const world; others answer LOCKED. */
+typedef struct isphpbd_substep_watch {
+    void (*fn)(const isphpbd_world *world, float seconds, void *user); /* seconds: of the substep */
+    void *user;
+} isphpbd_substep_watch;
+
 /* How fluid and rigid bodies find their common velocities (Becker et al. 2009: local and global direct forcing). */
 typedef enum isphpbd_rigid_scheme {
     ISPHPBD_RIGID_GLOBAL = 0, /* six degrees of freedom of every body inside the pressure solve, then a 6x6 solve */
@@ -127,11 +134,12 @@ typedef struct isphpbd_world_desc {
     bool interpolation; /* default true: keeps the previous positions for rendering between steps */
     isphpbd_budget budget;
     isphpbd_capacity capacity;
-    isphpbd_allocator allocator; /* default malloc */
-    isphpbd_parallel parallel;   /* default OpenMP where compiled in, else serial */
-    isphpbd_logger logger;       /* default silent */
-    isphpbd_clock clock;         /* default none: no stage timers, no deadline */
-    double ticks_per_second;     /* of the clock, default 1e9 */
+    isphpbd_allocator allocator;      /* default malloc */
+    isphpbd_parallel parallel;        /* default OpenMP where compiled in, else serial */
+    isphpbd_logger logger;            /* default silent */
+    isphpbd_clock clock;              /* default none: no stage timers, no deadline */
+    double ticks_per_second;          /* of the clock, default 1e9 */
+    isphpbd_substep_watch on_substep; /* default none */
     uint32_t cookie;
 } isphpbd_world_desc;
 
@@ -434,3 +442,1924 @@ ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, 
 }
 #endif
 #endif /* ISPHPBD_INCLUDED */
+
+/* ==== implementation ============================================================================================== */
+#if defined(ISPHPBD_IMPLEMENTATION)
+#include "isphpbd_pbd.h" /* their bodies, where only their declarations came before */
+#include "isphpbd_sph.h"
+#ifndef ISPHPBDX_WORLD_IMPLEMENTED
+#define ISPHPBDX_WORLD_IMPLEMENTED
+
+#define ISPHPBDX_COOKIE_WORLD    0x69737731u
+#define ISPHPBDX_COOKIE_FLUID    0x69737732u
+#define ISPHPBDX_COOKIE_EMITTER  0x69737733u
+#define ISPHPBDX_COOKIE_COLLIDER 0x69737734u
+#define ISPHPBDX_COOKIE_BODY     0x69737735u
+#define ISPHPBDX_COOKIE_SOFT     0x69737736u
+#define ISPHPBDX_HUGE            1e6f /* m, kg ...: larger input is a mistake */
+#define ISPHPBDX_LONGEST_STEP    0.1f /* s */
+#define ISPHPBDX_TELEPORT        2.0f /* spacings: a body put farther from its prediction was not moved but placed */
+#define ISPHPBDX_BATCH           256  /* items per call of the debug draw, particles per call of the fluid */
+
+/* ==== [world-state] what a world is =================================================================================
+   Every object is a record in a pool; a handle names its slot, its generation and its world. */
+typedef enum isphpbdx_kind {
+    ISPHPBDX_FLUIDS = 0,
+    ISPHPBDX_EMITTERS,
+    ISPHPBDX_SINKS,
+    ISPHPBDX_SOFTS,
+    ISPHPBDX_COLLIDERS,
+    ISPHPBDX_BODIES,
+    ISPHPBDX_KINDS
+} isphpbdx_kind;
+
+typedef struct isphpbdx_slot { /* first in every record */
+    uint32_t generation, used;
+} isphpbdx_slot;
+
+typedef struct isphpbdx_pool {
+    unsigned char *records;
+    size_t size; /* of a record */
+    int capacity, used;
+} isphpbdx_pool;
+
+typedef struct isphpbdx_fluid { /* its slot is its number in isphpbd_points.fluid */
+    isphpbdx_slot slot;
+    isph_material material;
+    uint32_t layer, mask;
+} isphpbdx_fluid;
+
+typedef struct isphpbdx_emitter {
+    isphpbdx_slot slot;
+    isphpbd_emitter_desc desc; /* direction is unit */
+    int fluid;                 /* slot */
+    float carry;               /* m of jet that left the mouth since its last layer */
+    float elapsed;             /* s */
+    int64_t count;
+} isphpbdx_emitter;
+
+typedef struct isphpbdx_sink {
+    isphpbdx_slot slot;
+    isphpbd_shape shape;
+    isphpbd_pose pose;
+    uint32_t mask;
+    int64_t count;
+} isphpbdx_sink;
+
+typedef struct isphpbdx_soft {
+    isphpbdx_slot slot;
+    ipbd_body body;
+    isphpbd_surface surface;
+    uint32_t wet, layer, mask;
+    uint32_t fluids;                  /* bit per fluid that it meets; 0 where it is not wet */
+    int vertex_begin, vertex_end;     /* in ipbd_arrays; they move when an earlier body goes */
+    int triangle_begin, triangle_end; /* likewise */
+    float rest_volume;                /* m^3; 0: it does not keep its volume */
+} isphpbdx_soft;
+
+/* A collider or a body: a wall of the fluid and a collider of the soft bodies, moved as one. */
+typedef struct isphpbdx_solid {
+    isphpbdx_slot slot;
+    isph_boundary wall;
+    ipbd_collider collider;
+    isphpbd_shape shape; /* its pointers are NULL */
+    uint32_t container, layer, mask;
+    isphpbd_surface surface;
+    isphpbd_motion now;           /* at the end of the last substep */
+    isphpbd_pose end;             /* where it will be at the end of the substep under way */
+    double linear[3], angular[3]; /* impulses since they were last taken */
+    /* colliders */
+    isphpbd_pose from, goal; /* over the step under way */
+    uint32_t moves;          /* goal counts in this step */
+    isphpbd_pose next;       /* what the host said since; counts from the next step on */
+    uint32_t has_next;
+    /* bodies */
+    float mass, gravity_scale;
+    isphpbd_vec3 inertia; /* kg m^2 about the local axes */
+    uint32_t one_way;
+    isphpbd_motion given; /* by the host; counts from the next step on */
+    uint32_t has_given;
+} isphpbdx_solid;
+
+typedef struct isphpbdx_progress { /* the step under way, or the last one */
+    bool pending;                  /* begun and not finished */
+    bool substep_pending;
+    float seconds, left; /* s, of the step */
+    float h;             /* s, of the substep */
+    int substeps;        /* finished */
+    bool softs_done;     /* the soft bodies have made this substep */
+    uint32_t flags;      /* ISPHPBD_STEP_* */
+    uint64_t began;      /* ticks */
+} isphpbdx_progress;
+
+/* ==== [coupling] fluid and soft bodies ==============================================================================
+   In: the world, its wet soft bodies. The world calls _layout when memory is measured and handed out, _ready once both
+   solvers exist, _end after every substep, and isphpbdx_softs_substep() where the fluid's hook did not. */
+typedef struct isphpbdx_coupling {
+    int contacts;   /* water particles touching soft bodies, in the last substep */
+    int culled;     /* particles removed in the last substep because they could not be saved */
+    int outer;      /* rounds of the last substep */
+    float mismatch; /* m/s, mean |u - v| when the last round ended */
+} isphpbdx_coupling;
+
+struct isphpbd_world {
+    isphpbd_world_desc desc; /* budget and gravity are the present ones */
+    size_t bytes;            /* of this block */
+    uint32_t tag;            /* of its handles */
+    bool busy;               /* inside a step: calls from callbacks are refused */
+    isph_fluid *fluid;
+    ipbd_world *soft;
+    isphpbdx_pool pools[ISPHPBDX_KINDS];
+    isphpbdx_progress run;
+    isphpbd_stats stats; /* what the solvers do not count themselves */
+    double owed;         /* s that isphpbd_world_advance() has not stepped yet */
+    isphpbdx_coupling coupling;
+    /* of particles, by the slot of their id */
+    float *previous;  /* x, y, z one step ago */
+    uint32_t *known;  /* the id that `previous` belongs to */
+    float *life;      /* s left */
+    uint32_t *mortal; /* the id that `life` belongs to */
+    /* in the order of the view */
+    float *gathered;      /* previous; also scratch for isphpbd_fluid_fill_soft() */
+    int gathered_count;   /* -1: none */
+    float *soft_previous; /* x, y, z of every soft vertex one step ago */
+};
+
+static void isphpbdx_why(isphpbd_result *why, isphpbd_result result) {
+    if (why) *why = result;
+}
+/* Logs and hands the result through, so that every refusal is one line. */
+static isphpbd_result isphpbdx_refuse(const isphpbd_world *world, isphpbd_result code, const char *text) {
+    isphpbdx_log(&world->desc.logger, ISPHPBD_LOG_ERROR, code, text);
+    return code;
+}
+/* OK where the world may be changed now. */
+static isphpbd_result isphpbdx_open(const isphpbd_world *world) {
+    if (!world) return ISPHPBD_BAD_ARGUMENT;
+    return world->busy ? isphpbdx_refuse(world, ISPHPBD_LOCKED, "a callback of a step must not change the world")
+                       : ISPHPBD_OK;
+}
+
+static void *isphpbdx_at(const isphpbd_world *world, isphpbdx_kind kind, int slot) {
+    return world->pools[kind].records + world->pools[kind].size * (size_t)slot;
+}
+/* The record in this slot if there is one, else NULL: for loops over a pool. */
+static void *isphpbdx_used(const isphpbd_world *world, isphpbdx_kind kind, int slot) {
+    void *record = isphpbdx_at(world, kind, slot);
+    return ((const isphpbdx_slot *)record)->used ? record : NULL;
+}
+static int isphpbdx_slot_of(const isphpbd_world *world, isphpbdx_kind kind, const void *record) {
+    return (int)((size_t)((const unsigned char *)record - world->pools[kind].records) / world->pools[kind].size);
+}
+/* The record of a handle, or NULL where that is null, stale or of another world. */
+static void *isphpbdx_find(const isphpbd_world *world, isphpbdx_kind kind, uint32_t id, uint32_t tag) {
+    const int slot = (int)(id & 0xffffu) - 1;
+    const isphpbdx_slot *record;
+    if (!world || tag != world->tag || slot < 0 || slot >= world->pools[kind].capacity) return NULL;
+    record = (const isphpbdx_slot *)isphpbdx_used(world, kind, slot);
+    return record && record->generation == id >> 16 ? isphpbdx_at(world, kind, slot) : NULL;
+}
+/* A free record, zero but for its generation and not yet in use; NULL where the pool is full. */
+static void *isphpbdx_free_record(const isphpbd_world *world, isphpbdx_kind kind) {
+    const isphpbdx_pool *pool = &world->pools[kind];
+    int slot = 0;
+    while (slot < pool->capacity && isphpbdx_used(world, kind, slot)) ++slot;
+    return slot < pool->capacity ? isphpbdx_at(world, kind, slot) : NULL;
+}
+/* The record, filled in by the caller, is in use from now on; answers the id of its handle. */
+static uint32_t isphpbdx_enter(isphpbd_world *world, isphpbdx_kind kind, void *record) {
+    isphpbdx_slot *slot = (isphpbdx_slot *)record;
+    slot->used = 1;
+    slot->generation = slot->generation % 0xffffu + 1u;
+    world->pools[kind].used++;
+    return (slot->generation << 16) | (uint32_t)(isphpbdx_slot_of(world, kind, record) + 1);
+}
+static void isphpbdx_leave(isphpbd_world *world, isphpbdx_kind kind, void *record) {
+    const uint32_t generation = ((isphpbdx_slot *)record)->generation;
+    memset(record, 0, world->pools[kind].size);
+    ((isphpbdx_slot *)record)->generation = generation;
+    world->pools[kind].used--;
+}
+
+static isphpbdx_fluid *isphpbdx_fluid_of(const isphpbd_world *world, isphpbd_fluid fluid) {
+    return (isphpbdx_fluid *)isphpbdx_find(world, ISPHPBDX_FLUIDS, fluid.id, fluid.world);
+}
+static isphpbdx_emitter *isphpbdx_emitter_of(const isphpbd_world *world, isphpbd_emitter emitter) {
+    return (isphpbdx_emitter *)isphpbdx_find(world, ISPHPBDX_EMITTERS, emitter.id, emitter.world);
+}
+static isphpbdx_sink *isphpbdx_sink_of(const isphpbd_world *world, isphpbd_sink sink) {
+    return (isphpbdx_sink *)isphpbdx_find(world, ISPHPBDX_SINKS, sink.id, sink.world);
+}
+static isphpbdx_soft *isphpbdx_soft_of(const isphpbd_world *world, isphpbd_soft soft) {
+    return (isphpbdx_soft *)isphpbdx_find(world, ISPHPBDX_SOFTS, soft.id, soft.world);
+}
+static isphpbdx_solid *isphpbdx_collider_of(const isphpbd_world *world, isphpbd_collider collider) {
+    return (isphpbdx_solid *)isphpbdx_find(world, ISPHPBDX_COLLIDERS, collider.id, collider.world);
+}
+static isphpbdx_solid *isphpbdx_body_of(const isphpbd_world *world, isphpbd_body body) {
+    return (isphpbdx_solid *)isphpbdx_find(world, ISPHPBDX_BODIES, body.id, body.world);
+}
+
+/* ---- numbers and poses ---- */
+static bool isphpbdx_between(float value, float lo, float hi) { /* false for NaN */
+    return isphpbdx_finite(value) && value >= lo && value <= hi;
+}
+static bool isphpbdx_vector_ok(isphpbd_vec3 v, float limit) {
+    return isphpbdx_finite3(v) && isphpbdx_abs(v.x) <= limit && isphpbdx_abs(v.y) <= limit &&
+           isphpbdx_abs(v.z) <= limit;
+}
+static ipbd_pose isphpbdx_soft_pose(isphpbd_pose pose) {
+    ipbd_pose soft;
+    soft.position = pose.position, soft.rotation = pose.rotation;
+    return soft;
+}
+static isphpbd_pose isphpbdx_world_pose(ipbd_pose pose) {
+    isphpbd_pose out;
+    out.position = pose.position, out.rotation = pose.rotation;
+    return out;
+}
+/* In reach of the fluid's coordinates, with a rotation of length one to 1 %; then made unit to float. */
+static bool isphpbdx_pose_ready(const isphpbd_world *world, isphpbd_pose *pose) {
+    ipbd_pose soft = isphpbdx_soft_pose(*pose);
+    if (!isphpbdx_vector_ok(pose->position, 262144.0f * world->desc.spacing) || !ipbdx_pose_ready(&soft)) return false;
+    pose->rotation = soft.rotation;
+    return true;
+}
+static bool isphpbdx_motion_ready(const isphpbd_world *world, isphpbd_motion *motion) {
+    return isphpbdx_pose_ready(world, &motion->pose) && isphpbdx_vector_ok(motion->linear_velocity, 1e4f) &&
+           isphpbdx_vector_ok(motion->angular_velocity, 1e4f);
+}
+static isphpbd_pose isphpbdx_pose_mix(isphpbd_pose a, isphpbd_pose b, float t) {
+    a.position = ipbdx_lerp3(a.position, b.position, t);
+    a.rotation = ipbdx_quat_mix(a.rotation, b.rotation, t);
+    return a;
+}
+/* The velocities that lead from one pose to the other in `seconds`. */
+static void isphpbdx_velocities(isphpbd_pose from, isphpbd_pose to, float seconds, isphpbd_motion *out) {
+    isphpbd_quat back = from.rotation, turn;
+    back.x = -back.x, back.y = -back.y, back.z = -back.z;
+    turn = ipbdx_quat_mul(to.rotation, back);
+    out->linear_velocity = isphpbdx_scale(isphpbdx_sub(to.position, from.position), 1.0f / seconds);
+    out->angular_velocity =
+        isphpbdx_scale(isphpbd_v3(turn.x, turn.y, turn.z), (turn.w < 0.0f ? -2.0f : 2.0f) / seconds);
+}
+
+ISPHPBD_API isphpbd_pose isphpbd_pose_at(isphpbd_vec3 position) {
+    isphpbd_pose pose;
+    pose.position = position, pose.rotation = ipbdx_quat_identity();
+    return pose;
+}
+ISPHPBD_API isphpbd_motion isphpbd_motion_at(isphpbd_vec3 position) {
+    isphpbd_motion motion;
+    motion.pose = isphpbd_pose_at(position);
+    motion.linear_velocity = motion.angular_velocity = ipbdx_zero3();
+    return motion;
+}
+
+/* ==== [coupling-doors] ==============================================================================================*/
+/* Hands out the coupling's arrays; sizes from world->desc.capacity. */
+static void isphpbdx_coupling_layout(isphpbd_world *world, isphpbdx_layout *layout) { (void)world, (void)layout; }
+/* Both solvers exist: hooks are set here. */
+static isphpbd_result isphpbdx_coupling_ready(isphpbd_world *world) {
+    (void)world;
+    return ISPHPBD_OK;
+}
+static void isphpbdx_coupling_end(isphpbd_world *world, float h) { (void)world, (void)h; }
+
+/* ==== [create] memory: this block, the fluid's and the soft bodies' =================================================*/
+ISPHPBD_API int isphpbd_version(void) { return ISPHPBD_VERSION; }
+
+static isphpbd_budget isphpbdx_budget_default(void) {
+    isphpbd_budget budget;
+    memset(&budget, 0, sizeof budget);
+    budget.steps_per_advance = 2;
+    budget.substeps = 8;
+    budget.pressure_iterations = 50;
+    budget.soft_substeps = 12;
+    budget.constraint_iterations = 1;
+    budget.outer_iterations = 1;
+    return budget;
+}
+ISPHPBD_API isphpbd_world_desc isphpbd_world_desc_default(void) {
+    isphpbd_world_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.gravity.y = -9.81f;
+    desc.step_seconds = 1.0f / 60.0f;
+    desc.spacing = 0.05f;
+    desc.support = 2.0f;
+    desc.tolerance = 0.05f;
+    desc.coupling_tolerance = 0.5e-3f;
+    desc.interpolation = true;
+    desc.budget = isphpbdx_budget_default();
+    desc.capacity.fluid_particles = 32768;
+    desc.capacity.fluids = 8;
+    desc.capacity.emitters = desc.capacity.sinks = 16;
+    desc.capacity.colliders = desc.capacity.bodies = 64;
+    desc.capacity.mesh_triangles = 16384;
+    desc.capacity.soft = ipbd_world_desc_default().capacity;
+    desc.ticks_per_second = 1e9;
+    desc.cookie = ISPHPBDX_COOKIE_WORLD;
+    return desc;
+}
+
+static const char *isphpbdx_budget_fault(const isphpbd_budget *budget, const isphpbd_clock *clock) {
+    if (budget->steps_per_advance < 1 || budget->steps_per_advance > 1000) return "steps_per_advance must be 1..1000";
+    if (budget->substeps < 1 || budget->substeps > 1000) return "substeps must be 1..1000";
+    if (budget->pressure_iterations < 1 || budget->pressure_iterations > 100000)
+        return "pressure_iterations must be 1..100000";
+    if (budget->soft_substeps < 1 || budget->soft_substeps > 1000) return "soft_substeps must be 1..1000";
+    if (budget->constraint_iterations < 1 || budget->constraint_iterations > 1000)
+        return "constraint_iterations must be 1..1000";
+    if (budget->outer_iterations < 1 || budget->outer_iterations > 16) return "outer_iterations must be 1..16";
+    if (!isphpbdx_between(budget->deadline_seconds, 0.0f, 1e3f)) return "deadline_seconds must be 0..1000";
+    if (budget->deadline_seconds > 0.0f && !clock->fn) return "a deadline needs desc.clock";
+    return NULL;
+}
+static const char *isphpbdx_capacity_fault(const isphpbd_capacity *c) {
+    const int limit = 0xffff; /* a slot is 16 bits of a handle */
+    if (c->fluid_particles < 1 || c->fluid_particles > 1 << 24) return "capacity.fluid_particles must be 1..2^24";
+    if (c->fluids < 1 || c->fluids > 32) return "capacity.fluids must be 1..32";
+    if (c->emitters < 0 || c->emitters > limit || c->sinks < 0 || c->sinks > limit || c->colliders < 0 ||
+        c->bodies < 0 || c->colliders > limit || c->bodies > limit - c->colliders)
+        return "a capacity is negative or too large";
+    if (c->mesh_triangles < 0 || c->mesh_triangles > 1 << 24) return "capacity.mesh_triangles must be 0..2^24";
+    return NULL;
+}
+static const char *isphpbdx_desc_fault(const isphpbd_world_desc *d) {
+    const char *fault;
+    if (d->cookie != ISPHPBDX_COOKIE_WORLD) return "make the world desc with isphpbd_world_desc_default()";
+    if (!isphpbdx_vector_ok(d->gravity, ISPHPBDX_HUGE) || !isphpbdx_vector_ok(d->wind, 1e4f))
+        return "gravity or wind is not finite or too large";
+    if (!isphpbdx_between(d->step_seconds, 1e-5f, ISPHPBDX_LONGEST_STEP)) return "step_seconds must be 1e-5..0.1";
+    if (!isphpbdx_between(d->coupling_tolerance, 0.0f, 1e3f)) return "coupling_tolerance must be >= 0";
+    if (d->rigid_scheme < ISPHPBD_RIGID_GLOBAL || d->rigid_scheme > ISPHPBD_RIGID_LOCAL) return "unknown rigid_scheme";
+    if (!(d->ticks_per_second > 0.0 && d->ticks_per_second < 1e18)) return "ticks_per_second must be > 0";
+    fault = isphpbdx_budget_fault(&d->budget, &d->clock);
+    return fault ? fault : isphpbdx_capacity_fault(&d->capacity);
+}
+
+static isph_fluid_desc isphpbdx_inner_fluid(const isphpbd_world_desc *d) {
+    isph_fluid_desc fluid = isph_fluid_desc_default();
+    fluid.gravity = d->gravity, fluid.spacing = d->spacing, fluid.support = d->support;
+    fluid.tolerance = d->tolerance;
+    fluid.max_iterations = d->budget.pressure_iterations, fluid.max_substeps = 1;
+    fluid.particle_capacity = d->capacity.fluid_particles;
+    fluid.material_capacity = d->capacity.fluids;
+    fluid.boundary_capacity = d->capacity.colliders + d->capacity.bodies;
+    fluid.triangle_capacity = d->capacity.mesh_triangles;
+    fluid.allocator = d->allocator, fluid.parallel = d->parallel, fluid.logger = d->logger, fluid.clock = d->clock;
+    return fluid;
+}
+static ipbd_world_desc isphpbdx_inner_softs(const isphpbd_world_desc *d) {
+    ipbd_world_desc soft = ipbd_world_desc_default();
+    soft.gravity = d->gravity, soft.wind = d->wind;
+    soft.substeps = d->budget.soft_substeps, soft.iterations = d->budget.constraint_iterations;
+    soft.capacity = d->capacity.soft;
+    soft.capacity.colliders = d->capacity.colliders + d->capacity.bodies;
+    soft.capacity.collider_triangles = d->capacity.mesh_triangles;
+    soft.capacity.collider_vertices = 3 * d->capacity.mesh_triangles; /* triangles may share no vertex at all */
+    soft.allocator = d->allocator, soft.parallel = d->parallel, soft.logger = d->logger, soft.clock = d->clock;
+    return soft;
+}
+
+static void isphpbdx_pool_layout(isphpbd_world *world, isphpbdx_layout *layout, isphpbdx_kind kind, size_t size,
+                                 int capacity) {
+    isphpbdx_pool *pool = &world->pools[kind];
+    pool->size = size, pool->capacity = capacity;
+    pool->records = (unsigned char *)isphpbdx_take(layout, (size_t)capacity, size);
+}
+/* Measures where layout->base is NULL, hands out otherwise; `world` has its desc. */
+static void isphpbdx_layout_world(isphpbd_world *world, isphpbdx_layout *layout) {
+    const isphpbd_capacity *c = &world->desc.capacity;
+    const size_t particles = (size_t)c->fluid_particles, vertices = (size_t)c->soft.vertices;
+    isphpbdx_take(layout, 1, sizeof *world);
+    isphpbdx_pool_layout(world, layout, ISPHPBDX_FLUIDS, sizeof(isphpbdx_fluid), c->fluids);
+    isphpbdx_pool_layout(world, layout, ISPHPBDX_EMITTERS, sizeof(isphpbdx_emitter), c->emitters);
+    isphpbdx_pool_layout(world, layout, ISPHPBDX_SINKS, sizeof(isphpbdx_sink), c->sinks);
+    isphpbdx_pool_layout(world, layout, ISPHPBDX_SOFTS, sizeof(isphpbdx_soft), c->soft.bodies);
+    isphpbdx_pool_layout(world, layout, ISPHPBDX_COLLIDERS, sizeof(isphpbdx_solid), c->colliders);
+    isphpbdx_pool_layout(world, layout, ISPHPBDX_BODIES, sizeof(isphpbdx_solid), c->bodies);
+    world->life = (float *)isphpbdx_take(layout, particles, sizeof(float));
+    world->mortal = (uint32_t *)isphpbdx_take(layout, particles, sizeof(uint32_t));
+    world->gathered = (float *)isphpbdx_take(layout, particles, 3 * sizeof(float));
+    if (world->desc.interpolation) {
+        world->previous = (float *)isphpbdx_take(layout, particles, 3 * sizeof(float));
+        world->known = (uint32_t *)isphpbdx_take(layout, particles, sizeof(uint32_t));
+        world->soft_previous = (float *)isphpbdx_take(layout, vertices, 3 * sizeof(float));
+    }
+    isphpbdx_coupling_layout(world, layout);
+}
+
+/* Bytes of the three blocks; OK unless a desc is bad or too large for the machine. */
+static isphpbd_result isphpbdx_measure(const isphpbd_world_desc *desc, isphpbd_world *measured, size_t blocks[3]) {
+    isphpbdx_layout layout = {NULL, 0, false};
+    isph_fluid_desc fluid;
+    ipbd_world_desc soft;
+    const char *fault;
+    if (!desc) return ISPHPBD_BAD_ARGUMENT;
+    memset(measured, 0, sizeof *measured);
+    measured->desc = *desc;
+    fault = isphpbdx_desc_fault(desc);
+    if (fault) return isphpbdx_refuse(measured, ISPHPBD_BAD_DESC, fault);
+    if (!isphpbdx_allocator_ready(&measured->desc.allocator))
+        return isphpbdx_refuse(measured, ISPHPBD_BAD_DESC, "the allocator needs both alloc and free");
+    fluid = isphpbdx_inner_fluid(desc), soft = isphpbdx_inner_softs(desc);
+    blocks[1] = isph_fluid_bytes(&fluid), blocks[2] = ipbd_bytes(&soft);
+    if (!blocks[1]) return isphpbdx_refuse(measured, ISPHPBD_BAD_DESC, "spacing, support, tolerance or capacity");
+    if (!blocks[2]) return isphpbdx_refuse(measured, ISPHPBD_BAD_DESC, "capacity.soft is out of range");
+    isphpbdx_layout_world(measured, &layout);
+    blocks[0] = layout.used;
+    if (layout.overflow || blocks[1] > (size_t)-1 - blocks[0] || blocks[2] > (size_t)-1 - blocks[0] - blocks[1])
+        return isphpbdx_refuse(measured, ISPHPBD_OUT_OF_MEMORY, "the capacities do not fit this machine");
+    return ISPHPBD_OK;
+}
+ISPHPBD_API size_t isphpbd_world_bytes(const isphpbd_world_desc *desc) {
+    isphpbd_world measured;
+    size_t blocks[3];
+    return isphpbdx_measure(desc, &measured, blocks) == ISPHPBD_OK ? blocks[0] + blocks[1] + blocks[2] : 0;
+}
+
+/* A number that tells worlds apart while they live. */
+static uint32_t isphpbdx_tag(const isphpbd_world *world) {
+    const uint64_t address = (uint64_t)(uintptr_t)world;
+    const uint64_t mixed = isphpbdx_hash_word(isphpbdx_hash_word(1, (uint32_t)address), (uint32_t)(address >> 32));
+    return (uint32_t)(mixed >> 32) | 1u;
+}
+static void isphpbdx_forget_particles(isphpbd_world *world) {
+    int i;
+    world->gathered_count = -1;
+    for (i = 0; i < world->desc.capacity.fluid_particles; ++i) {
+        world->mortal[i] = ~(uint32_t)i; /* no id has these bits in this slot */
+        if (world->known) world->known[i] = ~(uint32_t)i;
+    }
+}
+static isphpbd_world *isphpbdx_world_start(const isphpbd_world *measured, size_t bytes) {
+    const isphpbd_allocator *allocator = &measured->desc.allocator;
+    isphpbdx_layout layout = {NULL, 0, false};
+    isphpbd_world *world;
+    layout.base = (unsigned char *)allocator->alloc(bytes, 64, allocator->user);
+    if (!layout.base) return NULL;
+    memset(layout.base, 0, bytes);
+    world = (isphpbd_world *)(void *)layout.base;
+    world->desc = measured->desc;
+    world->bytes = bytes;
+    isphpbdx_layout_world(world, &layout);
+    world->tag = isphpbdx_tag(world);
+    isphpbdx_forget_particles(world);
+    return world;
+}
+
+ISPHPBD_API void isphpbd_world_destroy(isphpbd_world *world) {
+    isphpbd_allocator allocator;
+    if (!world || isphpbdx_open(world) != ISPHPBD_OK) return;
+    ipbd_destroy(world->soft);
+    isph_fluid_destroy(world->fluid);
+    allocator = world->desc.allocator;
+    allocator.free(world, world->bytes, allocator.user);
+}
+ISPHPBD_API isphpbd_world *isphpbd_world_create(const isphpbd_world_desc *desc, isphpbd_result *why) {
+    isphpbd_world measured, *world;
+    size_t blocks[3];
+    isphpbd_result result = isphpbdx_measure(desc, &measured, blocks);
+    isph_fluid_desc fluid;
+    ipbd_world_desc soft;
+    isphpbdx_why(why, result);
+    if (result != ISPHPBD_OK) return NULL;
+    world = isphpbdx_world_start(&measured, blocks[0]);
+    if (!world) result = isphpbdx_refuse(&measured, ISPHPBD_OUT_OF_MEMORY, "no memory for the world");
+    fluid = isphpbdx_inner_fluid(&measured.desc), soft = isphpbdx_inner_softs(&measured.desc);
+    if (world) world->fluid = isph_fluid_create(&fluid, &result);
+    if (world && world->fluid) world->soft = ipbd_create(&soft, &result);
+    if (world && world->soft) result = isphpbdx_coupling_ready(world);
+    isphpbdx_why(why, result);
+    if (result == ISPHPBD_OK) return world;
+    isphpbd_world_destroy(world);
+    return NULL;
+}
+
+ISPHPBD_API isph_fluid *isphpbd_world_fluids(isphpbd_world *world) { return world ? world->fluid : NULL; }
+ISPHPBD_API ipbd_world *isphpbd_world_softs(isphpbd_world *world) { return world ? world->soft : NULL; }
+
+/* ==== [settings] ====================================================================================================*/
+static void isphpbdx_abandon(isphpbd_world *world); /* [step] */
+
+ISPHPBD_API isphpbd_result isphpbd_world_set_gravity(isphpbd_world *world, isphpbd_vec3 gravity) {
+    isphpbd_result result = isphpbdx_open(world);
+    if (result != ISPHPBD_OK) return result;
+    isphpbdx_abandon(world);
+    result = isph_fluid_set_gravity(world->fluid, gravity); /* the stricter of the two */
+    if (result != ISPHPBD_OK) return isphpbdx_refuse(world, result, "gravity is not finite or too large");
+    ipbd_set_gravity(world->soft, gravity);
+    world->desc.gravity = gravity;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result isphpbd_world_set_wind(isphpbd_world *world, isphpbd_vec3 wind) {
+    const isphpbd_result result = isphpbdx_open(world);
+    if (result != ISPHPBD_OK) return result;
+    if (!isphpbdx_vector_ok(wind, 1e4f))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "wind is not finite or too large");
+    isphpbdx_abandon(world);
+    world->desc.wind = wind;
+    return ipbd_set_wind(world->soft, wind);
+}
+ISPHPBD_API isphpbd_result isphpbd_world_set_budget(isphpbd_world *world, const isphpbd_budget *budget) {
+    isphpbd_result result = isphpbdx_open(world);
+    const char *fault;
+    if (result != ISPHPBD_OK) return result;
+    fault = budget ? isphpbdx_budget_fault(budget, &world->desc.clock) : "budget is NULL";
+    if (fault) return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, fault);
+    isphpbdx_abandon(world);
+    result = isph_fluid_set_budget(world->fluid, budget->pressure_iterations, 1, world->desc.tolerance);
+    if (result != ISPHPBD_OK) return isphpbdx_refuse(world, result, "pressure_iterations is out of range");
+    ipbd_set_budget(world->soft, budget->soft_substeps, budget->constraint_iterations);
+    world->desc.budget = *budget;
+    return ISPHPBD_OK;
+}
+
+/* ==== [previous] positions one step ago, for drawing between steps ==================================================*/
+static void isphpbdx_copy_points(float *to, const float *from, size_t stride, int count) {
+    int i;
+    for (i = 0; i < count; ++i) memcpy(to + 3 * i, (const char *)from + stride * (size_t)i, 3 * sizeof(float));
+}
+/* The previous positions in the order of the view; who is new was where it is. */
+static void isphpbdx_gather(isphpbd_world *world) {
+    const isph_view view = isph_particles(world->fluid);
+    int i;
+    if (!world->previous) return;
+    for (i = 0; i < view.count; ++i) {
+        const uint32_t slot = isphx_slot(world->fluid, view.id[i]);
+        const float *from =
+            world->known[slot] == view.id[i]
+                ? world->previous + 3 * (size_t)slot
+                : (const float *)(const void *)((const char *)view.position + view.stride_bytes * (size_t)i);
+        memcpy(world->gathered + 3 * (size_t)i, from, 3 * sizeof(float));
+    }
+    world->gathered_count = view.count;
+}
+/* Before a step: where everything is now will be the previous position. */
+static void isphpbdx_remember(isphpbd_world *world) {
+    const isph_view view = isph_particles(world->fluid);
+    const ipbd_arrays soft = ipbd_world_arrays(world->soft);
+    int i;
+    if (!world->previous) return;
+    for (i = 0; i < view.count; ++i) {
+        const uint32_t slot = isphx_slot(world->fluid, view.id[i]);
+        memcpy(world->previous + 3 * (size_t)slot, (const char *)view.position + view.stride_bytes * (size_t)i,
+               3 * sizeof(float));
+        world->known[slot] = view.id[i];
+    }
+    isphpbdx_copy_points(world->soft_previous, soft.positions, 16, soft.vertex_count);
+}
+
+/* ==== [fluids] ======================================================================================================*/
+ISPHPBD_API isphpbd_fluid_desc isphpbd_fluid_desc_default(void) {
+    isphpbd_fluid_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.material = isph_material_desc_default();
+    desc.layer = 1, desc.mask = ~0u;
+    desc.cookie = ISPHPBDX_COOKIE_FLUID;
+    return desc;
+}
+static bool isphpbdx_meet(uint32_t layer, uint32_t mask, uint32_t other_layer, uint32_t other_mask) {
+    return (layer & other_mask) != 0 && (other_layer & mask) != 0;
+}
+/* Bit per fluid that something with this layer and mask meets. */
+static uint32_t isphpbdx_fluids_met(const isphpbd_world *world, uint32_t layer, uint32_t mask) {
+    uint32_t bits = 0;
+    int i;
+    for (i = 0; i < world->pools[ISPHPBDX_FLUIDS].capacity; ++i) {
+        const isphpbdx_fluid *fluid = (const isphpbdx_fluid *)isphpbdx_used(world, ISPHPBDX_FLUIDS, i);
+        if (fluid && isphpbdx_meet(layer, mask, fluid->layer, fluid->mask)) bits |= 1u << i;
+    }
+    return bits;
+}
+static void isphpbdx_solid_masks(isphpbd_world *world, isphpbdx_kind kind); /* [solids] */
+/* Who meets whom, told to the solvers; after a fluid or a solid came. */
+static void isphpbdx_update_masks(isphpbd_world *world) {
+    int i;
+    for (i = 0; i < world->pools[ISPHPBDX_SOFTS].capacity; ++i) {
+        isphpbdx_soft *soft = (isphpbdx_soft *)isphpbdx_used(world, ISPHPBDX_SOFTS, i);
+        if (soft) soft->fluids = soft->wet ? isphpbdx_fluids_met(world, soft->layer, soft->mask) : 0u;
+    }
+    isphpbdx_solid_masks(world, ISPHPBDX_COLLIDERS);
+    isphpbdx_solid_masks(world, ISPHPBDX_BODIES);
+}
+
+ISPHPBD_API isphpbd_fluid isphpbd_fluid_create(isphpbd_world *world, const isphpbd_fluid_desc *desc,
+                                               isphpbd_result *why) {
+    isphpbd_fluid handle = {0, 0};
+    isphpbdx_fluid *fluid;
+    isphpbd_result result = isphpbdx_open(world);
+    isphpbdx_why(why, result);
+    if (result != ISPHPBD_OK) return handle;
+    isphpbdx_why(why, ISPHPBD_BAD_DESC);
+    if (!desc || desc->cookie != ISPHPBDX_COOKIE_FLUID)
+        return isphpbdx_refuse(world, ISPHPBD_BAD_DESC, "make the desc with isphpbd_fluid_desc_default()"), handle;
+    fluid = (isphpbdx_fluid *)isphpbdx_free_record(world, ISPHPBDX_FLUIDS);
+    isphpbdx_why(why, ISPHPBD_CAPACITY);
+    if (!fluid) return isphpbdx_refuse(world, ISPHPBD_CAPACITY, "raise capacity.fluids"), handle;
+    isphpbdx_abandon(world);
+    fluid->material = isph_material_create(world->fluid, &desc->material, &result);
+    isphpbdx_why(why, result);
+    if (result != ISPHPBD_OK) return isphpbdx_refuse(world, result, "density or viscosity is out of range"), handle;
+    fluid->layer = desc->layer, fluid->mask = desc->mask;
+    handle.id = isphpbdx_enter(world, ISPHPBDX_FLUIDS, fluid), handle.world = world->tag;
+    isphpbdx_update_masks(world);
+    return handle;
+}
+ISPHPBD_API int isphpbd_fluid_index(const isphpbd_world *world, isphpbd_fluid fluid) {
+    const isphpbdx_fluid *record = isphpbdx_fluid_of(world, fluid);
+    return record ? isphpbdx_slot_of(world, ISPHPBDX_FLUIDS, record) : -1;
+}
+
+/* The fluid if the world may be changed and the handle is good. */
+static isphpbdx_fluid *isphpbdx_fluid_edit(isphpbd_world *world, isphpbd_fluid handle, isphpbd_result *result) {
+    isphpbdx_fluid *fluid;
+    *result = isphpbdx_open(world);
+    if (*result != ISPHPBD_OK) return NULL;
+    fluid = isphpbdx_fluid_of(world, handle);
+    if (!fluid) *result = isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not a fluid of this world");
+    else isphpbdx_abandon(world);
+    return fluid;
+}
+ISPHPBD_API isphpbd_result isphpbd_fluid_add_box(isphpbd_world *world, isphpbd_fluid fluid, isphpbd_vec3 lo,
+                                                 isphpbd_vec3 hi, isphpbd_vec3 velocity, int *added) {
+    isphpbd_result result;
+    const isphpbdx_fluid *record = isphpbdx_fluid_edit(world, fluid, &result);
+    if (added) *added = 0;
+    if (!record) return result;
+    result = isph_particles_add_box(world->fluid, record->material, lo, hi, velocity, added);
+    if (result != ISPHPBD_OK) return isphpbdx_refuse(world, result, "the box of water was not added");
+    isphpbdx_gather(world);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result isphpbd_fluid_add(isphpbd_world *world, isphpbd_fluid fluid, const float *positions,
+                                             size_t position_stride, const float *velocities, size_t velocity_stride,
+                                             int count, uint32_t *ids) {
+    isphpbd_result result;
+    const isphpbdx_fluid *record = isphpbdx_fluid_edit(world, fluid, &result);
+    if (!record) return result;
+    result = isph_particles_add(world->fluid, record->material, positions, position_stride, velocities, velocity_stride,
+                                count, ids);
+    if (result != ISPHPBD_OK) return isphpbdx_refuse(world, result, "the particles were not added");
+    isphpbdx_gather(world);
+    return ISPHPBD_OK;
+}
+static bool isphpbdx_is_material(void *user, const isph_particle *particle) {
+    return particle->material.id == ((const isph_material *)user)->id;
+}
+ISPHPBD_API int isphpbd_fluid_clear(isphpbd_world *world, isphpbd_fluid fluid) {
+    isphpbd_result result;
+    isphpbdx_fluid *record = isphpbdx_fluid_edit(world, fluid, &result);
+    int gone;
+    if (!record) return 0;
+    gone = isph_particles_remove_if(world->fluid, isphpbdx_is_material, &record->material);
+    world->stats.total_removed += gone;
+    isphpbdx_gather(world);
+    return gone;
+}
+
+/* ==== [emitters] layers of particles leave a mouth, one spacing apart ===============================================*/
+ISPHPBD_API isphpbd_emitter_desc isphpbd_emitter_desc_default(void) {
+    isphpbd_emitter_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.direction.y = -1.0f;
+    desc.radius = desc.half_width = desc.half_height = 0.1f;
+    desc.speed = 1.0f;
+    desc.cookie = ISPHPBDX_COOKIE_EMITTER;
+    return desc;
+}
+static bool isphpbdx_direction_ready(isphpbd_vec3 *direction) {
+    if (!isphpbdx_vector_ok(*direction, 1e15f) || !(isphpbdx_length(*direction) > 1e-15f)) return false;
+    *direction = isphpbdx_scale(*direction, 1.0f / isphpbdx_length(*direction));
+    return true;
+}
+static bool isphpbdx_place_ok(const isphpbd_world *world, isphpbd_vec3 position) {
+    return isphpbdx_vector_ok(position, 262144.0f * world->desc.spacing);
+}
+static const char *isphpbdx_emitter_fault(const isphpbd_world *world, isphpbd_emitter_desc *d) {
+    const float widest = 1e3f * world->desc.spacing;
+    if (d->cookie != ISPHPBDX_COOKIE_EMITTER) return "make the desc with isphpbd_emitter_desc_default()";
+    if (!isphpbdx_place_ok(world, d->position) || !isphpbdx_direction_ready(&d->direction))
+        return "an emitter's position or direction is not finite, too large, or has no length";
+    if (!isphpbdx_between(d->radius, 0.0f, widest)) return "an emitter's radius must be 0..1000 spacings";
+    if (d->radius == 0.0f &&
+        (!isphpbdx_between(d->half_width, 0.0f, widest) || !isphpbdx_between(d->half_height, 0.0f, widest)))
+        return "an emitter's half width and height must be 0..1000 spacings";
+    if (!isphpbdx_between(d->speed, 1e-6f, 1e4f)) return "an emitter's speed must be > 0 and at most 10 km/s";
+    if (!isphpbdx_between(d->lifetime, 0.0f, 1e9f) || !isphpbdx_between(d->duration, 0.0f, 1e9f))
+        return "an emitter's lifetime and duration must be >= 0";
+    return NULL;
+}
+ISPHPBD_API isphpbd_emitter isphpbd_emitter_create(isphpbd_world *world, const isphpbd_emitter_desc *desc,
+                                                   isphpbd_result *why) {
+    isphpbd_emitter handle = {0, 0};
+    isphpbdx_emitter *emitter;
+    isphpbd_emitter_desc ready;
+    isphpbd_result result = isphpbdx_open(world);
+    const char *fault;
+    isphpbdx_why(why, result);
+    if (result != ISPHPBD_OK) return handle;
+    isphpbdx_why(why, ISPHPBD_BAD_DESC);
+    if (!desc) return handle;
+    ready = *desc;
+    fault = isphpbdx_emitter_fault(world, &ready);
+    if (fault) return isphpbdx_refuse(world, ISPHPBD_BAD_DESC, fault), handle;
+    isphpbdx_why(why, ISPHPBD_BAD_HANDLE);
+    if (!isphpbdx_fluid_of(world, desc->fluid))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "an emitter needs a fluid of this world"), handle;
+    isphpbdx_why(why, ISPHPBD_CAPACITY);
+    emitter = (isphpbdx_emitter *)isphpbdx_free_record(world, ISPHPBDX_EMITTERS);
+    if (!emitter) return isphpbdx_refuse(world, ISPHPBD_CAPACITY, "raise capacity.emitters"), handle;
+    isphpbdx_why(why, ISPHPBD_OK);
+    emitter->desc = ready;
+    emitter->fluid = isphpbd_fluid_index(world, desc->fluid);
+    emitter->carry = world->desc.spacing; /* the first layer comes at once */
+    handle.id = isphpbdx_enter(world, ISPHPBDX_EMITTERS, emitter), handle.world = world->tag;
+    return handle;
+}
+ISPHPBD_API isphpbd_result isphpbd_emitter_destroy(isphpbd_world *world, isphpbd_emitter emitter) {
+    const isphpbd_result result = isphpbdx_open(world);
+    isphpbdx_emitter *record = isphpbdx_emitter_of(world, emitter);
+    if (result != ISPHPBD_OK) return result;
+    if (!record) return isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not an emitter of this world");
+    isphpbdx_leave(world, ISPHPBDX_EMITTERS, record);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result isphpbd_emitter_set(isphpbd_world *world, isphpbd_emitter emitter, isphpbd_vec3 position,
+                                               isphpbd_vec3 direction, float speed) {
+    const isphpbd_result result = isphpbdx_open(world);
+    isphpbdx_emitter *record = isphpbdx_emitter_of(world, emitter);
+    if (result != ISPHPBD_OK) return result;
+    if (!record) return isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not an emitter of this world");
+    if (!isphpbdx_place_ok(world, position) || !isphpbdx_direction_ready(&direction) ||
+        !isphpbdx_between(speed, 0.0f, 1e4f))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "an emitter's position, direction or speed is bad");
+    record->desc.position = position, record->desc.direction = direction, record->desc.speed = speed;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API int64_t isphpbd_emitter_count(const isphpbd_world *world, isphpbd_emitter emitter) {
+    const isphpbdx_emitter *record = isphpbdx_emitter_of(world, emitter);
+    return record ? record->count : 0;
+}
+
+typedef struct isphpbdx_mouth { /* a square lattice across the jet */
+    isphpbd_vec3 centre, across, up;
+    int columns, rows; /* half numbers: -columns .. columns */
+    float radius;      /* 0: rectangle */
+} isphpbdx_mouth;
+
+/* Particles keep half a spacing from the rim; the narrowest mouth has one. */
+static int isphpbdx_lattice_half(float half, float spacing) {
+    const float n = half / spacing - 0.5f;
+    return n > 0.0f ? (int)(n + 1e-3f) : 0;
+}
+static isphpbdx_mouth isphpbdx_mouth_of(const isphpbdx_emitter *e, float spacing, float ahead) {
+    const isphpbd_emitter_desc *d = &e->desc;
+    const isphpbd_vec3 hint =
+        isphpbdx_abs(d->direction.x) < 0.9f ? isphpbd_v3(1.0f, 0.0f, 0.0f) : isphpbd_v3(0.0f, 0.0f, 1.0f);
+    isphpbdx_mouth mouth;
+    mouth.centre = isphpbdx_madd(d->position, d->direction, ahead);
+    mouth.across = isphpbdx_madd(hint, d->direction, -isphpbdx_dot(hint, d->direction));
+    mouth.across = isphpbdx_scale(mouth.across, 1.0f / isphpbdx_length(mouth.across));
+    mouth.up = isphpbdx_cross(d->direction, mouth.across);
+    mouth.radius = d->radius;
+    mouth.columns = isphpbdx_lattice_half(d->radius > 0.0f ? d->radius : d->half_width, spacing);
+    mouth.rows = isphpbdx_lattice_half(d->radius > 0.0f ? d->radius : d->half_height, spacing);
+    return mouth;
+}
+static bool isphpbdx_mouth_has(const isphpbdx_mouth *mouth, int column, int row, float spacing) {
+    const float reach = mouth->radius / spacing - 0.5f, r2 = (float)(column * column + row * row);
+    return mouth->radius == 0.0f || r2 == 0.0f || (reach > 0.0f && r2 <= reach * reach + 1e-3f);
+}
+static int isphpbdx_mouth_count(const isphpbdx_mouth *mouth, float spacing) {
+    int column, row, count = 0;
+    for (row = -mouth->rows; row <= mouth->rows; ++row)
+        for (column = -mouth->columns; column <= mouth->columns; ++column)
+            count += isphpbdx_mouth_has(mouth, column, row, spacing);
+    return count;
+}
+static void isphpbdx_give_life(isphpbd_world *world, const uint32_t *ids, int count, float seconds) {
+    int i;
+    for (i = 0; i < count; ++i) {
+        const uint32_t slot = isphx_slot(world->fluid, ids[i]);
+        world->life[slot] = seconds, world->mortal[slot] = ids[i];
+    }
+}
+/* A batch of particles enters. */
+static void isphpbdx_emit_batch(isphpbd_world *world, isphpbdx_emitter *e, const isphpbd_vec3 *points, int count) {
+    const isphpbdx_fluid *fluid = (const isphpbdx_fluid *)isphpbdx_at(world, ISPHPBDX_FLUIDS, e->fluid);
+    isphpbd_vec3 velocities[ISPHPBDX_BATCH];
+    uint32_t ids[ISPHPBDX_BATCH];
+    int i;
+    for (i = 0; i < count; ++i) velocities[i] = isphpbdx_scale(e->desc.direction, e->desc.speed);
+    if (isph_particles_add(world->fluid, fluid->material, &points->x, sizeof *points, &velocities->x,
+                           sizeof *velocities, count, ids) != ISPHPBD_OK)
+        return;
+    if (e->desc.lifetime > 0.0f) isphpbdx_give_life(world, ids, count, e->desc.lifetime);
+    e->count += count, world->stats.total_emitted += count;
+}
+/* One layer, all of it or nothing; false where there is no room. */
+static bool isphpbdx_emit_layer(isphpbd_world *world, isphpbdx_emitter *e, float ahead) {
+    const float spacing = world->desc.spacing;
+    const isphpbdx_mouth mouth = isphpbdx_mouth_of(e, spacing, ahead);
+    isphpbd_vec3 points[ISPHPBDX_BATCH];
+    int column, row, count = 0;
+    if (isphpbdx_mouth_count(&mouth, spacing) >
+        world->desc.capacity.fluid_particles - isph_particles(world->fluid).count)
+        return false;
+    for (row = -mouth.rows; row <= mouth.rows; ++row) {
+        for (column = -mouth.columns; column <= mouth.columns; ++column) {
+            if (!isphpbdx_mouth_has(&mouth, column, row, spacing)) continue;
+            points[count] = isphpbdx_madd(mouth.centre, mouth.across, (float)column * spacing);
+            points[count] = isphpbdx_madd(points[count], mouth.up, (float)row * spacing);
+            if (++count < ISPHPBDX_BATCH) continue;
+            isphpbdx_emit_batch(world, e, points, count);
+            count = 0;
+        }
+    }
+    if (count > 0) isphpbdx_emit_batch(world, e, points, count);
+    return true;
+}
+/* After a substep: the layers that left the mouth during it, each where it has got to by now. */
+static void isphpbdx_emit(isphpbd_world *world, isphpbdx_emitter *e, float h) {
+    const float spacing = world->desc.spacing;
+    float seconds = h;
+    if (e->desc.duration > 0.0f) seconds = isphpbdx_min(seconds, isphpbdx_max(e->desc.duration - e->elapsed, 0.0f));
+    e->elapsed += h;
+    if (!(seconds > 0.0f) || !(e->desc.speed > 0.0f)) return;
+    e->carry += e->desc.speed * seconds;
+    while (e->carry >= spacing) {
+        e->carry -= spacing;
+        if (!isphpbdx_emit_layer(world, e, e->carry)) world->run.flags |= ISPHPBD_STEP_EMITTER_STARVED;
+    }
+}
+static void isphpbdx_emit_all(isphpbd_world *world, float h) {
+    int i;
+    for (i = 0; i < world->pools[ISPHPBDX_EMITTERS].capacity; ++i) {
+        isphpbdx_emitter *e = (isphpbdx_emitter *)isphpbdx_used(world, ISPHPBDX_EMITTERS, i);
+        if (e) isphpbdx_emit(world, e, h);
+    }
+}
+
+/* ==== [shapes] ======================================================================================================*/
+static isphpbd_shape isphpbdx_shape(isphpbd_shape_type type) {
+    isphpbd_shape shape;
+    memset(&shape, 0, sizeof shape);
+    shape.type = type;
+    shape.mesh.stride_bytes = 3 * sizeof(float);
+    return shape;
+}
+ISPHPBD_API isphpbd_shape isphpbd_shape_plane(void) { return isphpbdx_shape(ISPHPBD_SHAPE_PLANE); }
+ISPHPBD_API isphpbd_shape isphpbd_shape_sphere(float radius) {
+    isphpbd_shape shape = isphpbdx_shape(ISPHPBD_SHAPE_SPHERE);
+    shape.radius = radius;
+    return shape;
+}
+ISPHPBD_API isphpbd_shape isphpbd_shape_capsule(float radius, float half_height) {
+    isphpbd_shape shape = isphpbdx_shape(ISPHPBD_SHAPE_CAPSULE);
+    shape.radius = radius, shape.half_height = half_height;
+    return shape;
+}
+ISPHPBD_API isphpbd_shape isphpbd_shape_box(float half_x, float half_y, float half_z) {
+    isphpbd_shape shape = isphpbdx_shape(ISPHPBD_SHAPE_BOX);
+    shape.half_extents = isphpbd_v3(half_x, half_y, half_z);
+    return shape;
+}
+static isphpbd_shape isphpbdx_shape_of_mesh(isphpbd_shape_type type, const float *positions, int vertices,
+                                            const uint32_t *triangles, int count) {
+    isphpbd_shape shape = isphpbdx_shape(type);
+    shape.mesh.positions = positions, shape.mesh.vertex_count = vertices;
+    shape.mesh.triangles = triangles, shape.mesh.triangle_count = count;
+    return shape;
+}
+ISPHPBD_API isphpbd_shape isphpbd_shape_shell(const float *positions, int vertices, const uint32_t *triangles,
+                                              int count) {
+    return isphpbdx_shape_of_mesh(ISPHPBD_SHAPE_SHELL, positions, vertices, triangles, count);
+}
+ISPHPBD_API isphpbd_shape isphpbd_shape_solid(const float *positions, int vertices, const uint32_t *triangles,
+                                              int count) {
+    return isphpbdx_shape_of_mesh(ISPHPBD_SHAPE_SOLID, positions, vertices, triangles, count);
+}
+ISPHPBD_API isphpbd_shape isphpbd_shape_heightfield(const float *heights, int columns, int rows, float cell) {
+    isphpbd_shape shape = isphpbdx_shape(ISPHPBD_SHAPE_HEIGHTFIELD);
+    shape.heights = heights, shape.columns = columns, shape.rows = rows, shape.cell = cell;
+    return shape;
+}
+
+static bool isphpbdx_is_mesh(const isphpbd_shape *shape) {
+    return shape->type == ISPHPBD_SHAPE_SHELL || shape->type == ISPHPBD_SHAPE_SOLID;
+}
+static bool isphpbdx_is_round_or_box(const isphpbd_shape *shape) {
+    return shape->type == ISPHPBD_SHAPE_SPHERE || shape->type == ISPHPBD_SHAPE_CAPSULE ||
+           shape->type == ISPHPBD_SHAPE_BOX;
+}
+static const char *isphpbdx_heights_fault(const isphpbd_shape *s) {
+    int i;
+    if (!s->heights || s->columns < 2 || s->rows < 2 || s->columns > 8192 || s->rows > 8192 ||
+        !isphpbdx_between(s->cell, 1e-6f, ISPHPBDX_HUGE))
+        return "a heightfield needs 2 x 2 to 8192 x 8192 heights and a cell > 0";
+    for (i = 0; i < s->columns * s->rows; ++i)
+        if (!isphpbdx_between(s->heights[i], -ISPHPBDX_HUGE, ISPHPBDX_HUGE))
+            return "a height is not finite or too large";
+    return NULL;
+}
+/* Plain shapes; those with arrays are looked at by the solvers as well. */
+static const char *isphpbdx_shape_fault(const isphpbd_shape *s) {
+    const float tiny = 1e-6f, huge = ISPHPBDX_HUGE;
+    switch (s->type) {
+        case ISPHPBD_SHAPE_PLANE: return NULL;
+        case ISPHPBD_SHAPE_SPHERE:
+            return isphpbdx_between(s->radius, tiny, huge) ? NULL : "a sphere needs a radius > 0";
+        case ISPHPBD_SHAPE_CAPSULE:
+            return isphpbdx_between(s->radius, tiny, huge) && isphpbdx_between(s->half_height, 0.0f, huge)
+                       ? NULL
+                       : "a capsule needs a radius > 0 and a half height >= 0";
+        case ISPHPBD_SHAPE_BOX:
+            return isphpbdx_between(s->half_extents.x, tiny, huge) && isphpbdx_between(s->half_extents.y, tiny, huge) &&
+                           isphpbdx_between(s->half_extents.z, tiny, huge)
+                       ? NULL
+                       : "a box needs half extents > 0";
+        case ISPHPBD_SHAPE_SHELL:
+        case ISPHPBD_SHAPE_SOLID: {
+            const ipbd_shape mesh = ipbdx_shape_of_triangles(IPBD_MESH, s->mesh.positions, s->mesh.vertex_count,
+                                                             s->mesh.triangles, s->mesh.triangle_count);
+            return s->mesh.stride_bytes < 12 ? "a mesh's stride is less than 12 bytes" : ipbdx_shape_fault(&mesh);
+        }
+        case ISPHPBD_SHAPE_HEIGHTFIELD: return isphpbdx_heights_fault(s);
+    }
+    return "an unknown shape";
+}
+
+/* How a hollow shape meets soft bodies: solid outside, negative there. `user` is the isphpbdx_solid. */
+static float isphpbdx_hollow_round(isphpbd_vec3 p, isphpbd_vec3 *normal, float radius, float half_height) {
+    const isphpbd_vec3 out = isphpbd_v3(p.x, p.y - isphpbdx_clamp(p.y, -half_height, half_height), p.z);
+    *normal = isphpbdx_scale(ipbdx_unit(out, isphpbd_v3(0.0f, 1.0f, 0.0f)), -1.0f);
+    return radius - isphpbdx_length(out);
+}
+static float isphpbdx_hollow_box(isphpbd_vec3 p, isphpbd_vec3 *normal, isphpbd_vec3 half) {
+    const isphpbd_vec3 gap =
+        isphpbd_v3(half.x - isphpbdx_abs(p.x), half.y - isphpbdx_abs(p.y), half.z - isphpbdx_abs(p.z));
+    const isphpbd_vec3 nearest = isphpbd_v3(isphpbdx_clamp(p.x, -half.x, half.x), isphpbdx_clamp(p.y, -half.y, half.y),
+                                            isphpbdx_clamp(p.z, -half.z, half.z));
+    if (gap.x < 0.0f || gap.y < 0.0f || gap.z < 0.0f) { /* behind the wall: straight back in */
+        *normal = ipbdx_unit(isphpbdx_sub(nearest, p), isphpbd_v3(0.0f, 1.0f, 0.0f));
+        return -isphpbdx_length(isphpbdx_sub(nearest, p));
+    }
+    *normal = ipbdx_zero3();
+    if (gap.x <= gap.y && gap.x <= gap.z) return normal->x = p.x > 0.0f ? -1.0f : 1.0f, gap.x;
+    if (gap.y <= gap.z) return normal->y = p.y > 0.0f ? -1.0f : 1.0f, gap.y;
+    return normal->z = p.z > 0.0f ? -1.0f : 1.0f, gap.z;
+}
+static float isphpbdx_hollow(isphpbd_vec3 point, isphpbd_vec3 *normal, void *user) {
+    const isphpbd_shape *shape = &((const isphpbdx_solid *)user)->shape;
+    if (shape->type == ISPHPBD_SHAPE_BOX) return isphpbdx_hollow_box(point, normal, shape->half_extents);
+    return isphpbdx_hollow_round(point, normal, shape->radius,
+                                 shape->type == ISPHPBD_SHAPE_CAPSULE ? shape->half_height : 0.0f);
+}
+
+/* ==== [solids] colliders and bodies as both solvers see them ========================================================*/
+static isphpbd_surface isphpbdx_surface_default(void) {
+    isphpbd_surface surface;
+    surface.slip = 1.0f, surface.restitution = 0.0f, surface.friction = 0.3f;
+    return surface;
+}
+static bool isphpbdx_surface_ok(const isphpbd_surface *surface) {
+    return isphpbdx_between(surface->slip, 0.0f, 1.0f) && isphpbdx_between(surface->restitution, 0.0f, 1.0f) &&
+           isphpbdx_between(surface->friction, 0.0f, ISPHPBDX_HUGE);
+}
+static ipbd_shape isphpbdx_soft_shape(isphpbdx_solid *solid, const isphpbd_shape *shape) {
+    ipbd_shape soft;
+    if (solid->container) return ipbd_shape_sdf(isphpbdx_hollow, solid);
+    switch (shape->type) {
+        case ISPHPBD_SHAPE_PLANE: return ipbd_shape_plane();
+        case ISPHPBD_SHAPE_SPHERE: return ipbd_shape_sphere(shape->radius);
+        case ISPHPBD_SHAPE_CAPSULE: return ipbd_shape_capsule(shape->radius, shape->half_height);
+        case ISPHPBD_SHAPE_BOX:
+            return ipbd_shape_box(shape->half_extents.x, shape->half_extents.y, shape->half_extents.z);
+        case ISPHPBD_SHAPE_HEIGHTFIELD:
+            return ipbd_shape_heightfield(shape->heights, shape->columns, shape->rows, shape->cell);
+        case ISPHPBD_SHAPE_SHELL:
+        case ISPHPBD_SHAPE_SOLID: break;
+    }
+    soft = ipbd_shape_mesh(shape->mesh.positions, shape->mesh.vertex_count, shape->mesh.triangles,
+                           shape->mesh.triangle_count);
+    soft.mesh.stride_bytes = shape->mesh.stride_bytes;
+    return soft;
+}
+static isph_boundary_desc isphpbdx_wall_desc(const isphpbdx_solid *solid, const isphpbd_shape *shape) {
+    isph_boundary_desc wall = isph_boundary_desc_default();
+    static const isph_shape shapes[] = {ISPH_SHAPE_PLANE, ISPH_SHAPE_PLANE, ISPH_SHAPE_SPHERE, ISPH_SHAPE_CAPSULE,
+                                        ISPH_SHAPE_BOX,   ISPH_SHAPE_MESH,  ISPH_SHAPE_MESH,   ISPH_SHAPE_MESH};
+    wall.shape = shapes[shape->type];
+    wall.container = solid->container != 0;
+    if (shape->type == ISPHPBD_SHAPE_BOX) wall.half_extents = shape->half_extents;
+    if (shape->type == ISPHPBD_SHAPE_SPHERE || shape->type == ISPHPBD_SHAPE_CAPSULE) wall.radius = shape->radius;
+    if (shape->type == ISPHPBD_SHAPE_CAPSULE) wall.half_height = shape->half_height;
+    wall.mesh.positions = shape->mesh.positions, wall.mesh.stride_bytes = shape->mesh.stride_bytes;
+    wall.mesh.vertex_count = shape->mesh.vertex_count, wall.mesh.indices = shape->mesh.triangles;
+    wall.mesh.index_count = 3 * shape->mesh.triangle_count;
+    wall.mesh_solid = shape->type == ISPHPBD_SHAPE_SOLID;
+    wall.position = solid->now.pose.position, wall.rotation = solid->now.pose.rotation;
+    wall.linear_velocity = solid->now.linear_velocity, wall.angular_velocity = solid->now.angular_velocity;
+    wall.friction = 1.0f - solid->surface.slip;
+    return wall;
+}
+static isph_boundary isphpbdx_wall_create(isphpbd_world *world, const isphpbdx_solid *solid, const isphpbd_shape *shape,
+                                          isphpbd_result *why) {
+    const isph_boundary_desc wall = isphpbdx_wall_desc(solid, shape);
+    return isph_boundary_create(world->fluid, &wall, why);
+}
+static ipbd_collider isphpbdx_soft_collider(isphpbd_world *world, isphpbdx_solid *solid, const isphpbd_shape *shape,
+                                            isphpbd_result *why) {
+    ipbd_collider_desc desc = ipbd_collider_desc_default();
+    desc.shape = isphpbdx_soft_shape(solid, shape);
+    desc.pose = isphpbdx_soft_pose(solid->now.pose);
+    desc.friction = solid->surface.friction;
+    desc.layer = solid->layer, desc.mask = solid->mask;
+    if (!solid->one_way) desc.mass = solid->mass, desc.inertia = solid->inertia;
+    return ipbd_collider_create(world->soft, &desc, why);
+}
+/* Makes the wall and the soft collider of a filled-in record: both or none. */
+static isphpbd_result isphpbdx_solid_create(isphpbd_world *world, isphpbdx_solid *solid, const isphpbd_shape *shape) {
+    isphpbd_result result;
+    isphpbdx_abandon(world);
+    solid->shape = *shape;
+    memset(&solid->shape.mesh, 0, sizeof solid->shape.mesh);
+    solid->shape.heights = NULL;
+    solid->end = solid->from = solid->goal = solid->next = solid->now.pose;
+    solid->given = solid->now;
+    solid->wall = isphpbdx_wall_create(world, solid, shape, &result);
+    if (result != ISPHPBD_OK) return isphpbdx_refuse(world, result, "the fluid refused the shape");
+    solid->collider = isphpbdx_soft_collider(world, solid, shape, &result);
+    if (result == ISPHPBD_OK) return ISPHPBD_OK;
+    isph_boundary_destroy(world->fluid, solid->wall);
+    return isphpbdx_refuse(world, result, "the soft bodies refused the shape");
+}
+static void isphpbdx_solid_destroy(isphpbd_world *world, isphpbdx_kind kind, isphpbdx_solid *solid) {
+    isphpbdx_abandon(world);
+    isph_boundary_destroy(world->fluid, solid->wall);
+    ipbd_collider_destroy(world->soft, solid->collider);
+    isphpbdx_leave(world, kind, solid);
+}
+static void isphpbdx_solid_masks(isphpbd_world *world, isphpbdx_kind kind) { (void)world, (void)kind; }
+
+static void isphpbdx_add_impulse(double total[3], isphpbd_vec3 impulse) {
+    total[0] += (double)impulse.x, total[1] += (double)impulse.y, total[2] += (double)impulse.z;
+}
+static void isphpbdx_take_impulse(isphpbdx_solid *solid, isphpbd_impulse *out) {
+    out->linear = isphpbd_v3((float)solid->linear[0], (float)solid->linear[1], (float)solid->linear[2]);
+    out->angular = isphpbd_v3((float)solid->angular[0], (float)solid->angular[1], (float)solid->angular[2]);
+    memset(solid->linear, 0, sizeof solid->linear);
+    memset(solid->angular, 0, sizeof solid->angular);
+}
+/* Velocities after an impulse at the centre of mass. */
+static void isphpbdx_push(isphpbdx_solid *solid, isphpbd_vec3 linear, isphpbd_vec3 angular) {
+    isphpbd_vec3 local;
+    isphpbdx_add_impulse(solid->linear, linear);
+    isphpbdx_add_impulse(solid->angular, angular);
+    if (!(solid->mass > 0.0f) || solid->one_way) return;
+    local = isphpbdx_unrotate(solid->now.pose.rotation, angular);
+    local = isphpbd_v3(local.x / solid->inertia.x, local.y / solid->inertia.y, local.z / solid->inertia.z);
+    solid->now.linear_velocity = isphpbdx_madd(solid->now.linear_velocity, linear, 1.0f / solid->mass);
+    solid->now.angular_velocity =
+        isphpbdx_add(solid->now.angular_velocity, isphpbdx_rotate(solid->now.pose.rotation, local));
+}
+
+/* ---- colliders ---- */
+ISPHPBD_API isphpbd_collider_desc isphpbd_collider_desc_default(void) {
+    isphpbd_collider_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.shape = isphpbd_shape_plane();
+    desc.pose = isphpbd_pose_at(ipbdx_zero3());
+    desc.surface = isphpbdx_surface_default();
+    desc.layer = 1, desc.mask = ~0u;
+    desc.cookie = ISPHPBDX_COOKIE_COLLIDER;
+    return desc;
+}
+/* What is common to the descs of colliders and bodies goes into the record; a sentence where it is bad. */
+static const char *isphpbdx_solid_fault(const isphpbd_shape *shape, const isphpbd_surface *surface) {
+    if (!isphpbdx_surface_ok(surface)) return "slip and restitution must be 0..1, friction >= 0";
+    return isphpbdx_shape_fault(shape);
+}
+static const char *isphpbdx_collider_fault(const isphpbd_world *world, const isphpbd_collider_desc *d,
+                                           isphpbdx_solid *out) {
+    if (d->cookie != ISPHPBDX_COOKIE_COLLIDER) return "make the desc with isphpbd_collider_desc_default()";
+    if (d->container && !isphpbdx_is_round_or_box(&d->shape)) return "only boxes, spheres and capsules are containers";
+    out->now = isphpbd_motion_at(d->pose.position);
+    out->now.pose = d->pose;
+    if (!isphpbdx_pose_ready(world, &out->now.pose)) return "a collider's pose is out of range";
+    out->container = d->container ? 1u : 0u, out->surface = d->surface;
+    out->layer = d->layer, out->mask = d->mask;
+    out->one_way = 1u;
+    return isphpbdx_solid_fault(&d->shape, &d->surface);
+}
+/* The last steps of creating a collider or a body from a checked draft; answers the id, or 0. */
+static uint32_t isphpbdx_solid_enter(isphpbd_world *world, isphpbdx_kind kind, const isphpbdx_solid *draft,
+                                     const isphpbd_shape *shape, isphpbd_result *result) {
+    isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_free_record(world, kind);
+    const uint32_t generation = solid ? solid->slot.generation : 0u;
+    uint32_t id;
+    *result = ISPHPBD_CAPACITY;
+    if (!solid) return isphpbdx_refuse(world, ISPHPBD_CAPACITY, "raise capacity.colliders or capacity.bodies"), 0;
+    *solid = *draft;
+    solid->slot.generation = generation;
+    *result = isphpbdx_solid_create(world, solid, shape);
+    if (*result != ISPHPBD_OK) {
+        memset(solid, 0, sizeof *solid);
+        solid->slot.generation = generation;
+        return 0;
+    }
+    id = isphpbdx_enter(world, kind, solid);
+    isphpbdx_update_masks(world);
+    return id;
+}
+static isphpbd_result isphpbdx_fault_code(const isphpbd_shape *shape) {
+    return isphpbdx_is_mesh(shape) && isphpbdx_shape_fault(shape) ? ISPHPBD_BAD_MESH : ISPHPBD_BAD_DESC;
+}
+ISPHPBD_API isphpbd_collider isphpbd_collider_create(isphpbd_world *world, const isphpbd_collider_desc *desc,
+                                                     isphpbd_result *why) {
+    isphpbd_collider handle = {0, 0};
+    isphpbdx_solid draft;
+    isphpbd_result result = isphpbdx_open(world);
+    const char *fault;
+    isphpbdx_why(why, result);
+    if (result != ISPHPBD_OK) return handle;
+    isphpbdx_why(why, ISPHPBD_BAD_DESC);
+    if (!desc) return handle;
+    memset(&draft, 0, sizeof draft);
+    fault = isphpbdx_collider_fault(world, desc, &draft);
+    if (fault) return isphpbdx_why(why, isphpbdx_refuse(world, isphpbdx_fault_code(&desc->shape), fault)), handle;
+    handle.id = isphpbdx_solid_enter(world, ISPHPBDX_COLLIDERS, &draft, &desc->shape, &result);
+    if (handle.id) handle.world = world->tag;
+    isphpbdx_why(why, result);
+    return handle;
+}
+/* The collider if the world may be changed and the handle is good. */
+static isphpbdx_solid *isphpbdx_collider_edit(isphpbd_world *world, isphpbd_collider handle, isphpbd_result *result) {
+    isphpbdx_solid *solid;
+    *result = isphpbdx_open(world);
+    if (*result != ISPHPBD_OK) return NULL;
+    solid = isphpbdx_collider_of(world, handle);
+    if (!solid) *result = isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not a collider of this world");
+    return solid;
+}
+ISPHPBD_API isphpbd_result isphpbd_collider_destroy(isphpbd_world *world, isphpbd_collider collider) {
+    isphpbd_result result;
+    isphpbdx_solid *solid = isphpbdx_collider_edit(world, collider, &result);
+    if (solid) isphpbdx_solid_destroy(world, ISPHPBDX_COLLIDERS, solid);
+    return result;
+}
+ISPHPBD_API isphpbd_result isphpbd_collider_move(isphpbd_world *world, isphpbd_collider collider, isphpbd_pose pose) {
+    isphpbd_result result;
+    isphpbdx_solid *solid = isphpbdx_collider_edit(world, collider, &result);
+    if (!solid) return result;
+    if (!isphpbdx_pose_ready(world, &pose))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "a collider's pose is out of range");
+    solid->next = pose, solid->has_next = 1u;
+    return ISPHPBD_OK;
+}
+/* Both solvers learn where it is, without a way there. */
+static void isphpbdx_place(isphpbd_world *world, isphpbdx_solid *solid) {
+    isph_boundary_set_motion(world->fluid, solid->wall, solid->now.pose.position, solid->now.pose.rotation,
+                             solid->now.linear_velocity, solid->now.angular_velocity);
+    ipbd_collider_teleport(world->soft, solid->collider, isphpbdx_soft_pose(solid->now.pose));
+}
+ISPHPBD_API isphpbd_result isphpbd_collider_teleport(isphpbd_world *world, isphpbd_collider collider,
+                                                     isphpbd_pose pose) {
+    isphpbd_result result;
+    isphpbdx_solid *solid = isphpbdx_collider_edit(world, collider, &result);
+    if (!solid) return result;
+    if (!isphpbdx_pose_ready(world, &pose))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "a collider's pose is out of range");
+    isphpbdx_abandon(world);
+    solid->now = isphpbd_motion_at(pose.position);
+    solid->now.pose = solid->end = solid->from = solid->goal = pose;
+    solid->moves = solid->has_next = 0u;
+    isphpbdx_place(world, solid);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result isphpbd_collider_pose(const isphpbd_world *world, isphpbd_collider collider,
+                                                 isphpbd_pose *pose) {
+    const isphpbdx_solid *solid = isphpbdx_collider_of(world, collider);
+    if (!world || !pose) return ISPHPBD_BAD_ARGUMENT;
+    if (!solid) return isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not a collider of this world");
+    *pose = solid->now.pose;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result isphpbd_collider_take(isphpbd_world *world, isphpbd_collider collider,
+                                                 isphpbd_impulse *impulse) {
+    isphpbd_result result;
+    isphpbdx_solid *solid = isphpbdx_collider_edit(world, collider, &result);
+    if (!solid) return result;
+    if (!impulse) return ISPHPBD_BAD_ARGUMENT;
+    isphpbdx_take_impulse(solid, impulse);
+    return ISPHPBD_OK;
+}
+
+/* ==== [bodies] of the host ==========================================================================================*/
+ISPHPBD_API isphpbd_body_desc isphpbd_body_desc_default(void) {
+    isphpbd_body_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.shape = isphpbd_shape_sphere(0.5f);
+    desc.mass = 1.0f;
+    desc.gravity_scale = 1.0f;
+    desc.motion = isphpbd_motion_at(ipbdx_zero3());
+    desc.surface = isphpbdx_surface_default();
+    desc.layer = 1, desc.mask = ~0u;
+    desc.cookie = ISPHPBDX_COOKIE_BODY;
+    return desc;
+}
+
+static isphpbd_vec3 isphpbdx_mesh_point(const isphpbd_mesh *mesh, uint32_t index) {
+    float p[3];
+    memcpy(p, (const char *)mesh->positions + mesh->stride_bytes * (size_t)index, sizeof p);
+    return isphpbd_v3(p[0], p[1], p[2]);
+}
+/* Sums of x^2, y^2, z^2 over the corners a, b, c and their mean: with weight / 12 the integral over a triangle, with
+   the origin as fourth corner and weight / 20 that over a tetrahedron. */
+static void isphpbdx_squares(isphpbd_vec3 a, isphpbd_vec3 b, isphpbd_vec3 c, double out[3]) {
+    const double x = (double)a.x + (double)b.x + (double)c.x, y = (double)a.y + (double)b.y + (double)c.y,
+                 z = (double)a.z + (double)b.z + (double)c.z;
+    out[0] = (double)a.x * (double)a.x + (double)b.x * (double)b.x + (double)c.x * (double)c.x + x * x;
+    out[1] = (double)a.y * (double)a.y + (double)b.y * (double)b.y + (double)c.y * (double)c.y + y * y;
+    out[2] = (double)a.z * (double)a.z + (double)b.z * (double)b.z + (double)c.z * (double)c.z + z * z;
+}
+/* Inertia of a mesh of mass one: filled (signed tetrahedra from the origin) or its skin alone. */
+static isphpbd_vec3 isphpbdx_mesh_inertia(const isphpbd_mesh *mesh, bool filled) {
+    double size = 0.0, sum[3] = {0.0, 0.0, 0.0}, part[3];
+    int i, k;
+    for (i = 0; i < mesh->triangle_count; ++i) {
+        const isphpbd_vec3 a = isphpbdx_mesh_point(mesh, mesh->triangles[3 * i]),
+                           b = isphpbdx_mesh_point(mesh, mesh->triangles[3 * i + 1]),
+                           c = isphpbdx_mesh_point(mesh, mesh->triangles[3 * i + 2]);
+        const isphpbd_vec3 cross = isphpbdx_cross(isphpbdx_sub(b, a), isphpbdx_sub(c, a));
+        const double weight =
+            filled ? (double)isphpbdx_dot(a, isphpbdx_cross(b, c)) / 6.0 : 0.5 * (double)isphpbdx_length(cross);
+        isphpbdx_squares(a, b, c, part);
+        size += weight;
+        for (k = 0; k < 3; ++k) sum[k] += weight * part[k] / (filled ? 20.0 : 12.0);
+    }
+    if (!(size > 0.0)) return ipbdx_zero3();
+    return isphpbd_v3((float)((sum[1] + sum[2]) / size), (float)((sum[0] + sum[2]) / size),
+                      (float)((sum[0] + sum[1]) / size));
+}
+/* Of a capsule of mass one: a cylinder and two half balls. */
+static isphpbd_vec3 isphpbdx_capsule_inertia(float r, float half) {
+    const float cylinder = 2.0f * half, ball = 4.0f / 3.0f * r, total = cylinder + ball; /* volumes over pi r^2 */
+    const float mc = cylinder / total, mb = ball / total;
+    const float along = mc * 0.5f * r * r + mb * 0.4f * r * r;
+    const float across =
+        mc * (r * r / 4.0f + half * half / 3.0f) + mb * (0.4f * r * r + half * half + 0.75f * half * r);
+    return isphpbd_v3(across, along, across);
+}
+static isphpbd_vec3 isphpbdx_shape_inertia(const isphpbd_shape *s, float mass) {
+    const isphpbd_vec3 h = s->half_extents;
+    isphpbd_vec3 one = ipbdx_zero3();
+    if (s->type == ISPHPBD_SHAPE_SPHERE) one = isphpbdx_capsule_inertia(s->radius, 0.0f);
+    if (s->type == ISPHPBD_SHAPE_CAPSULE) one = isphpbdx_capsule_inertia(s->radius, s->half_height);
+    if (s->type == ISPHPBD_SHAPE_BOX)
+        one =
+            isphpbd_v3((h.y * h.y + h.z * h.z) / 3.0f, (h.x * h.x + h.z * h.z) / 3.0f, (h.x * h.x + h.y * h.y) / 3.0f);
+    if (isphpbdx_is_mesh(s)) one = isphpbdx_mesh_inertia(&s->mesh, s->type == ISPHPBD_SHAPE_SOLID);
+    return isphpbdx_scale(one, mass);
+}
+static bool isphpbdx_inertia_ok(isphpbd_vec3 inertia) {
+    const float lo = 1e-20f, hi = 1e20f;
+    return isphpbdx_between(inertia.x, lo, hi) && isphpbdx_between(inertia.y, lo, hi) &&
+           isphpbdx_between(inertia.z, lo, hi);
+}
+static bool isphpbdx_is_zero(isphpbd_vec3 v) { return v.x == 0.0f && v.y == 0.0f && v.z == 0.0f; }
+
+static const char *isphpbdx_body_fault(const isphpbd_world *world, const isphpbd_body_desc *d, isphpbdx_solid *out) {
+    const char *fault;
+    if (d->cookie != ISPHPBDX_COOKIE_BODY) return "make the desc with isphpbd_body_desc_default()";
+    if (!isphpbdx_is_round_or_box(&d->shape) && !isphpbdx_is_mesh(&d->shape))
+        return "a body is a sphere, a capsule, a box, a shell or a solid";
+    fault = isphpbdx_solid_fault(&d->shape, &d->surface);
+    if (fault) return fault;
+    out->now = d->motion;
+    if (!isphpbdx_motion_ready(world, &out->now)) return "a body's motion is out of range";
+    if (!isphpbdx_between(d->mass, 1e-9f, 1e12f)) return "a body's mass must be > 0";
+    if (!isphpbdx_between(d->gravity_scale, -1e3f, 1e3f)) return "a body's gravity_scale is out of range";
+    out->inertia = isphpbdx_is_zero(d->inertia) ? isphpbdx_shape_inertia(&d->shape, d->mass) : d->inertia;
+    if (!isphpbdx_inertia_ok(out->inertia)) return "a body's inertia must be > 0 (is its mesh closed and outward?)";
+    out->mass = d->mass, out->gravity_scale = d->gravity_scale, out->one_way = d->one_way ? 1u : 0u;
+    out->surface = d->surface, out->layer = d->layer, out->mask = d->mask;
+    return NULL;
+}
+ISPHPBD_API isphpbd_body isphpbd_body_create(isphpbd_world *world, const isphpbd_body_desc *desc, isphpbd_result *why) {
+    isphpbd_body handle = {0, 0};
+    isphpbdx_solid draft;
+    isphpbd_result result = isphpbdx_open(world);
+    const char *fault;
+    isphpbdx_why(why, result);
+    if (result != ISPHPBD_OK) return handle;
+    isphpbdx_why(why, ISPHPBD_BAD_DESC);
+    if (!desc) return handle;
+    memset(&draft, 0, sizeof draft);
+    fault = isphpbdx_body_fault(world, desc, &draft);
+    if (fault) return isphpbdx_why(why, isphpbdx_refuse(world, isphpbdx_fault_code(&desc->shape), fault)), handle;
+    handle.id = isphpbdx_solid_enter(world, ISPHPBDX_BODIES, &draft, &desc->shape, &result);
+    if (handle.id) handle.world = world->tag;
+    isphpbdx_why(why, result);
+    return handle;
+}
+/* The body if the world may be changed and the handle is good. */
+static isphpbdx_solid *isphpbdx_body_edit(isphpbd_world *world, isphpbd_body handle, isphpbd_result *result) {
+    isphpbdx_solid *solid;
+    *result = isphpbdx_open(world);
+    if (*result != ISPHPBD_OK) return NULL;
+    solid = isphpbdx_body_of(world, handle);
+    if (!solid) *result = isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not a body of this world");
+    return solid;
+}
+ISPHPBD_API isphpbd_result isphpbd_body_destroy(isphpbd_world *world, isphpbd_body body) {
+    isphpbd_result result;
+    isphpbdx_solid *solid = isphpbdx_body_edit(world, body, &result);
+    if (solid) isphpbdx_solid_destroy(world, ISPHPBDX_BODIES, solid);
+    return result;
+}
+ISPHPBD_API isphpbd_result isphpbd_body_put(isphpbd_world *world, isphpbd_body body, const isphpbd_motion *motion) {
+    isphpbd_result result;
+    isphpbdx_solid *solid = isphpbdx_body_edit(world, body, &result);
+    isphpbd_motion ready;
+    if (!solid) return result;
+    if (!motion) return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "motion is NULL");
+    ready = *motion;
+    if (!isphpbdx_motion_ready(world, &ready))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "a body's motion is not finite or out of range");
+    solid->given = ready, solid->has_given = 1u;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result isphpbd_body_take(isphpbd_world *world, isphpbd_body body, isphpbd_impulse *impulse) {
+    isphpbd_result result;
+    isphpbdx_solid *solid = isphpbdx_body_edit(world, body, &result);
+    if (!solid) return result;
+    if (!impulse) return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "impulse is NULL");
+    isphpbdx_take_impulse(solid, impulse);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result isphpbd_bodies_put(isphpbd_world *world, const isphpbd_body *bodies,
+                                              const isphpbd_motion *motions, int count) {
+    isphpbd_result result = isphpbdx_open(world);
+    int i;
+    if (result != ISPHPBD_OK) return result;
+    if (count < 0 || (count > 0 && (!bodies || !motions)))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "bodies or motions is NULL, or count negative");
+    for (i = 0; i < count; ++i) {
+        isphpbd_motion ready = motions[i];
+        if (!isphpbdx_body_edit(world, bodies[i], &result)) return result;
+        if (!isphpbdx_motion_ready(world, &ready))
+            return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "a body's motion is not finite or out of range");
+    }
+    for (i = 0; i < count; ++i) isphpbd_body_put(world, bodies[i], motions + i);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result isphpbd_bodies_take(isphpbd_world *world, const isphpbd_body *bodies,
+                                               isphpbd_impulse *impulses, int count) {
+    isphpbd_result result = isphpbdx_open(world);
+    int i;
+    if (result != ISPHPBD_OK) return result;
+    if (count < 0 || (count > 0 && (!bodies || !impulses)))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "bodies or impulses is NULL, or count negative");
+    for (i = 0; i < count; ++i) {
+        memset(impulses + i, 0, sizeof *impulses);
+        if (isphpbd_body_take(world, bodies[i], impulses + i) != ISPHPBD_OK) result = ISPHPBD_BAD_HANDLE;
+    }
+    return result;
+}
+ISPHPBD_API isphpbd_result isphpbd_body_predicted(const isphpbd_world *world, isphpbd_body body,
+                                                  isphpbd_motion *motion) {
+    const isphpbdx_solid *solid = isphpbdx_body_of(world, body);
+    if (!world || !motion) return ISPHPBD_BAD_ARGUMENT;
+    if (!solid) return isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not a body of this world");
+    *motion = solid->now;
+    return ISPHPBD_OK;
+}
+ISPHPBD_API isphpbd_result isphpbd_body_set_mass(isphpbd_world *world, isphpbd_body body, float mass,
+                                                 isphpbd_vec3 inertia) {
+    isphpbd_result result;
+    isphpbdx_solid *solid = isphpbdx_body_edit(world, body, &result);
+    if (!solid) return result;
+    if (!isphpbdx_between(mass, 1e-9f, 1e12f) || (!isphpbdx_is_zero(inertia) && !isphpbdx_inertia_ok(inertia)))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "mass and inertia must be > 0");
+    if (isphpbdx_is_zero(inertia)) inertia = isphpbdx_scale(solid->inertia, mass / solid->mass);
+    isphpbdx_abandon(world);
+    solid->mass = mass, solid->inertia = inertia;
+    return ISPHPBD_OK;
+}
+
+/* ==== [sinks] and lifetimes: particles that go ======================================================================*/
+ISPHPBD_API isphpbd_sink isphpbd_sink_create(isphpbd_world *world, const isphpbd_shape *shape, isphpbd_pose pose,
+                                             uint32_t mask, isphpbd_result *why) {
+    isphpbd_sink handle = {0, 0};
+    isphpbdx_sink *sink;
+    isphpbd_result result = isphpbdx_open(world);
+    isphpbdx_why(why, result);
+    if (result != ISPHPBD_OK) return handle;
+    isphpbdx_why(why, ISPHPBD_BAD_ARGUMENT);
+    if (!shape || !isphpbdx_is_round_or_box(shape) || isphpbdx_shape_fault(shape) || !isphpbdx_pose_ready(world, &pose))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "a sink is a box, a sphere or a capsule"), handle;
+    isphpbdx_why(why, ISPHPBD_CAPACITY);
+    sink = (isphpbdx_sink *)isphpbdx_free_record(world, ISPHPBDX_SINKS);
+    if (!sink) return isphpbdx_refuse(world, ISPHPBD_CAPACITY, "raise capacity.sinks"), handle;
+    isphpbdx_why(why, ISPHPBD_OK);
+    sink->shape = *shape, sink->pose = pose, sink->mask = mask;
+    memset(&sink->shape.mesh, 0, sizeof sink->shape.mesh);
+    sink->shape.heights = NULL;
+    handle.id = isphpbdx_enter(world, ISPHPBDX_SINKS, sink), handle.world = world->tag;
+    return handle;
+}
+ISPHPBD_API isphpbd_result isphpbd_sink_destroy(isphpbd_world *world, isphpbd_sink sink) {
+    const isphpbd_result result = isphpbdx_open(world);
+    isphpbdx_sink *record = isphpbdx_sink_of(world, sink);
+    if (result != ISPHPBD_OK) return result;
+    if (!record) return isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not a sink of this world");
+    isphpbdx_leave(world, ISPHPBDX_SINKS, record);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API int64_t isphpbd_sink_count(const isphpbd_world *world, isphpbd_sink sink) {
+    const isphpbdx_sink *record = isphpbdx_sink_of(world, sink);
+    return record ? record->count : 0;
+}
+
+static bool isphpbdx_inside(const isphpbd_shape *shape, isphpbd_vec3 p) {
+    isphpbd_vec3 normal;
+    if (shape->type == ISPHPBD_SHAPE_BOX) return isphpbdx_hollow_box(p, &normal, shape->half_extents) >= 0.0f;
+    return isphpbdx_hollow_round(p, &normal, shape->radius,
+                                 shape->type == ISPHPBD_SHAPE_CAPSULE ? shape->half_height : 0.0f) >= 0.0f;
+}
+static bool isphpbdx_swallowed(isphpbd_world *world, const isph_particle *particle) {
+    const isphpbdx_fluid *fluid =
+        (const isphpbdx_fluid *)isphpbdx_at(world, ISPHPBDX_FLUIDS, (int)particle->material.id - 1);
+    int i;
+    for (i = 0; i < world->pools[ISPHPBDX_SINKS].capacity; ++i) {
+        isphpbdx_sink *sink = (isphpbdx_sink *)isphpbdx_used(world, ISPHPBDX_SINKS, i);
+        isphpbd_vec3 local;
+        if (!sink || !(sink->mask & fluid->layer)) continue;
+        local = isphpbdx_unrotate(sink->pose.rotation, isphpbdx_sub(particle->position, sink->pose.position));
+        if (!isphpbdx_inside(&sink->shape, local)) continue;
+        sink->count++;
+        return true;
+    }
+    return false;
+}
+static bool isphpbdx_goes(void *user, const isph_particle *particle) {
+    isphpbd_world *world = (isphpbd_world *)user;
+    const uint32_t slot = isphx_slot(world->fluid, particle->id);
+    if (world->mortal[slot] == particle->id) {
+        world->life[slot] -= world->run.seconds;
+        if (world->life[slot] <= 0.0f) return true;
+    }
+    return world->pools[ISPHPBDX_SINKS].used > 0 && isphpbdx_swallowed(world, particle);
+}
+/* At the end of a step. */
+static void isphpbdx_remove_particles(isphpbd_world *world) {
+    const int gone = isph_particles_remove_if(world->fluid, isphpbdx_goes, world);
+    world->stats.total_removed += gone;
+}
+
+/* ==== [softs] =======================================================================================================*/
+ISPHPBD_API isphpbd_soft_desc isphpbd_soft_desc_default(void) {
+    isphpbd_soft_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.body = ipbd_body_desc_default();
+    desc.surface = isphpbdx_surface_default();
+    desc.wet = true;
+    desc.cookie = ISPHPBDX_COOKIE_SOFT;
+    return desc;
+}
+/* Bodies move up in the arrays when an earlier one goes. */
+static void isphpbdx_soft_ranges(isphpbd_world *world) {
+    int i;
+    for (i = 0; i < world->pools[ISPHPBDX_SOFTS].capacity; ++i) {
+        isphpbdx_soft *soft = (isphpbdx_soft *)isphpbdx_used(world, ISPHPBDX_SOFTS, i);
+        if (soft)
+            ipbd_body_range(world->soft, soft->body, &soft->vertex_begin, &soft->vertex_end, &soft->triangle_begin,
+                            &soft->triangle_end);
+    }
+}
+static bool isphpbdx_keeps_volume(const ipbd_body_desc *desc) {
+    return desc->mesh.tetrahedron_count > 0 || desc->balloon.measure != IPBD_ABSENT;
+}
+ISPHPBD_API isphpbd_soft isphpbd_soft_create(isphpbd_world *world, const isphpbd_soft_desc *desc, isphpbd_result *why) {
+    isphpbd_soft handle = {0, 0};
+    isphpbdx_soft *soft;
+    isphpbd_result result = isphpbdx_open(world);
+    isphpbdx_why(why, result);
+    if (result != ISPHPBD_OK) return handle;
+    isphpbdx_why(why, ISPHPBD_BAD_DESC);
+    if (!desc || desc->cookie != ISPHPBDX_COOKIE_SOFT || !isphpbdx_surface_ok(&desc->surface))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_DESC, "a soft body's desc or surface is bad"), handle;
+    isphpbdx_why(why, ISPHPBD_CAPACITY);
+    soft = (isphpbdx_soft *)isphpbdx_free_record(world, ISPHPBDX_SOFTS);
+    if (!soft) return isphpbdx_refuse(world, ISPHPBD_CAPACITY, "raise capacity.soft.bodies"), handle;
+    isphpbdx_abandon(world);
+    soft->body = ipbd_body_create(world->soft, &desc->body, &result);
+    isphpbdx_why(why, result);
+    if (result != ISPHPBD_OK) return handle; /* the soft bodies told the logger why */
+    soft->surface = desc->surface, soft->wet = desc->wet ? 1u : 0u;
+    soft->layer = desc->body.layer, soft->mask = desc->body.mask;
+    soft->rest_volume = isphpbdx_keeps_volume(&desc->body) ? (float)ipbd_body_volume(world->soft, soft->body) : 0.0f;
+    handle.id = isphpbdx_enter(world, ISPHPBDX_SOFTS, soft), handle.world = world->tag;
+    isphpbdx_soft_ranges(world);
+    isphpbdx_update_masks(world);
+    if (world->soft_previous)
+        isphpbdx_copy_points(world->soft_previous + 3 * (size_t)soft->vertex_begin,
+                             ipbd_world_arrays(world->soft).positions + 4 * (size_t)soft->vertex_begin, 16,
+                             soft->vertex_end - soft->vertex_begin);
+    return handle;
+}
+/* The soft body if the world may be changed and the handle is good. */
+static isphpbdx_soft *isphpbdx_soft_edit(isphpbd_world *world, isphpbd_soft handle, isphpbd_result *result) {
+    isphpbdx_soft *soft;
+    *result = isphpbdx_open(world);
+    if (*result != ISPHPBD_OK) return NULL;
+    soft = isphpbdx_soft_of(world, handle);
+    if (!soft) *result = isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not a soft body of this world");
+    return soft;
+}
+ISPHPBD_API isphpbd_result isphpbd_soft_destroy(isphpbd_world *world, isphpbd_soft soft) {
+    isphpbd_result result;
+    isphpbdx_soft *record = isphpbdx_soft_edit(world, soft, &result);
+    if (!record) return result;
+    isphpbdx_abandon(world);
+    if (world->soft_previous)
+        memmove(world->soft_previous + 3 * (size_t)record->vertex_begin,
+                world->soft_previous + 3 * (size_t)record->vertex_end,
+                (size_t)(ipbd_world_arrays(world->soft).vertex_count - record->vertex_end) * 3 * sizeof(float));
+    ipbd_body_destroy(world->soft, record->body);
+    isphpbdx_leave(world, ISPHPBDX_SOFTS, record);
+    isphpbdx_soft_ranges(world);
+    return ISPHPBD_OK;
+}
+ISPHPBD_API ipbd_body isphpbd_soft_body(const isphpbd_world *world, isphpbd_soft soft) {
+    const isphpbdx_soft *record = isphpbdx_soft_of(world, soft);
+    ipbd_body none = {0};
+    return record ? record->body : none;
+}
+static isphpbd_result isphpbdx_attach(isphpbd_world *world, isphpbd_soft soft, int vertex,
+                                      const isphpbdx_solid *solid) {
+    isphpbd_result result;
+    const isphpbdx_soft *record = isphpbdx_soft_edit(world, soft, &result);
+    if (!record) return result;
+    if (!solid) return isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not a body or collider of this world");
+    isphpbdx_abandon(world);
+    return ipbd_attach(world->soft, record->body, vertex, solid->collider);
+}
+ISPHPBD_API isphpbd_result isphpbd_soft_attach_body(isphpbd_world *world, isphpbd_soft soft, int vertex,
+                                                    isphpbd_body body) {
+    return isphpbdx_attach(world, soft, vertex, isphpbdx_body_of(world, body));
+}
+ISPHPBD_API isphpbd_result isphpbd_soft_attach_collider(isphpbd_world *world, isphpbd_soft soft, int vertex,
+                                                        isphpbd_collider collider) {
+    return isphpbdx_attach(world, soft, vertex, isphpbdx_collider_of(world, collider));
+}
+
+/* ==== [solids-step] colliders and bodies through a step =============================================================*/
+/* What the host said since the last step counts from now on. */
+static void isphpbdx_collider_begin(isphpbdx_solid *solid) {
+    solid->from = solid->now.pose;
+    solid->goal = solid->has_next ? solid->next : solid->now.pose;
+    solid->moves = solid->has_next;
+    solid->has_next = 0u;
+}
+static void isphpbdx_body_begin(isphpbd_world *world, isphpbdx_solid *solid) {
+    const float jump = isphpbdx_length(isphpbdx_sub(solid->given.pose.position, solid->now.pose.position));
+    if (!solid->has_given) return;
+    solid->has_given = 0u;
+    solid->now = solid->given;
+    if (jump > ISPHPBDX_TELEPORT * world->desc.spacing)
+        ipbd_collider_teleport(world->soft, solid->collider, isphpbdx_soft_pose(solid->now.pose));
+}
+static void isphpbdx_solids_begin(isphpbd_world *world) {
+    int i;
+    for (i = 0; i < world->pools[ISPHPBDX_COLLIDERS].capacity; ++i) {
+        isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_COLLIDERS, i);
+        if (solid) isphpbdx_collider_begin(solid);
+    }
+    for (i = 0; i < world->pools[ISPHPBDX_BODIES].capacity; ++i) {
+        isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_BODIES, i);
+        if (solid) isphpbdx_body_begin(world, solid);
+    }
+}
+/* Before a substep: the fluid learns where its walls are and how they move. */
+static void isphpbdx_collider_aim(isphpbd_world *world, isphpbdx_solid *solid) {
+    const float left = world->run.left - world->run.h;
+    solid->end = solid->goal;
+    if (left > 0.0f) solid->end = isphpbdx_pose_mix(solid->from, solid->goal, 1.0f - left / world->run.seconds);
+    isphpbdx_velocities(solid->now.pose, solid->end, world->run.h, &solid->now);
+    isph_boundary_set_motion(world->fluid, solid->wall, solid->now.pose.position, solid->now.pose.rotation,
+                             solid->now.linear_velocity, solid->now.angular_velocity);
+}
+static isphpbd_vec3 isphpbdx_pulled(const isphpbd_world *world, const isphpbdx_solid *solid) {
+    return isphpbdx_madd(solid->now.linear_velocity, world->desc.gravity, solid->gravity_scale * world->run.h);
+}
+static void isphpbdx_body_aim(isphpbd_world *world, isphpbdx_solid *solid) {
+    isph_boundary_set_motion(world->fluid, solid->wall, solid->now.pose.position, solid->now.pose.rotation,
+                             isphpbdx_pulled(world, solid), solid->now.angular_velocity);
+}
+static void isphpbdx_solids_aim(isphpbd_world *world) {
+    int i;
+    for (i = 0; i < world->pools[ISPHPBDX_COLLIDERS].capacity; ++i) {
+        isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_COLLIDERS, i);
+        if (solid) isphpbdx_collider_aim(world, solid);
+    }
+    for (i = 0; i < world->pools[ISPHPBDX_BODIES].capacity; ++i) {
+        isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_BODIES, i);
+        if (solid) isphpbdx_body_aim(world, solid);
+    }
+}
+
+/* Where the fluid has taken a body by the end of this substep, and what it did to it. */
+static void isphpbdx_solid_follow(isphpbd_world *world, isphpbdx_solid *solid) {
+    const isphpbd_vec3 velocity = isphpbdx_pulled(world, solid), spin = solid->now.angular_velocity;
+    isphx_pose pose;
+    pose.position = solid->now.pose.position, pose.rotation = solid->now.pose.rotation;
+    pose = isphx_pose_advance(pose, velocity, spin, world->run.h);
+    solid->end.position = pose.position, solid->end.rotation = pose.rotation;
+}
+static void isphpbdx_solid_end(isphpbd_world *world, isphpbdx_solid *solid) {
+    isphpbd_vec3 linear, angular;
+    ipbd_pose pose;
+    solid->now.pose = solid->end;
+    isph_boundary_take_impulse(world->fluid, solid->wall, &linear, &angular);
+    isphpbdx_push(solid, linear, angular);
+    ipbd_collider_take_impulse(world->soft, solid->collider, &linear, &angular);
+    isphpbdx_push(solid, linear, angular);
+    if (ipbd_collider_pose(world->soft, solid->collider, &pose) == ISPHPBD_OK)
+        solid->now.pose = isphpbdx_world_pose(pose); /* soft bodies may have made it yield on its way */
+}
+static void isphpbdx_solids_end(isphpbd_world *world) {
+    int i;
+    for (i = 0; i < world->pools[ISPHPBDX_COLLIDERS].capacity; ++i) {
+        isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_COLLIDERS, i);
+        if (solid) isphpbdx_solid_end(world, solid);
+    }
+    for (i = 0; i < world->pools[ISPHPBDX_BODIES].capacity; ++i) {
+        isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_BODIES, i);
+        if (!solid) continue;
+        solid->now.linear_velocity = isphpbdx_pulled(world, solid);
+        isphpbdx_solid_end(world, solid);
+    }
+}
+
+/* ==== [softs-step] ==================================================================================================*/
+/* Soft bodies meet colliders and bodies where these will be at the end of the substep. */
+static void isphpbdx_softs_aim(isphpbd_world *world) {
+    const bool alone = world->pools[ISPHPBDX_SOFTS].used == 0;
+    int kind, i;
+    for (kind = ISPHPBDX_COLLIDERS; kind <= ISPHPBDX_BODIES; ++kind) {
+        for (i = 0; i < world->pools[kind].capacity; ++i) {
+            isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, (isphpbdx_kind)kind, i);
+            if (!solid) continue;
+            if (kind == ISPHPBDX_BODIES) isphpbdx_solid_follow(world, solid);
+            if (alone) ipbd_collider_teleport(world->soft, solid->collider, isphpbdx_soft_pose(solid->end));
+            else ipbd_collider_move(world->soft, solid->collider, isphpbdx_soft_pose(solid->end));
+        }
+    }
+}
+/* How many substeps the soft bodies make within a substep of h: the budget's share of the step, at least one. */
+static int isphpbdx_soft_count(const isphpbd_world *world, float h) {
+    const float wanted = (float)world->desc.budget.soft_substeps * (h / world->run.seconds);
+    return isphpbdx_maxi((int)(wanted + 0.999f), 1);
+}
+static void isphpbdx_softs_flags(isphpbd_world *world, uint32_t flags) {
+    if (flags & IPBD_STEP_CONTACTS_FULL) world->run.flags |= ISPHPBD_STEP_CONTACTS_FULL;
+    if (flags & IPBD_STEP_QUARANTINE) world->run.flags |= ISPHPBD_STEP_QUARANTINED;
+}
+/* All soft substeps of one substep of the fluid. */
+static void isphpbdx_softs_substep(isphpbd_world *world, float h) {
+    const int count = isphpbdx_soft_count(world, h);
+    const uint64_t began = isphpbdx_ticks(&world->desc.clock);
+    int i, k;
+    isphpbdx_softs_aim(world);
+    world->run.softs_done = true;
+    if (world->pools[ISPHPBDX_SOFTS].used == 0) return;
+    ipbd_step_begin(world->soft, h, count);
+    for (i = 0; i < count; ++i) {
+        ipbd_substep_predict(world->soft);
+        for (k = 0; k < world->desc.budget.constraint_iterations; ++k) ipbd_substep_iterate(world->soft);
+        ipbd_substep_end(world->soft);
+    }
+    isphpbdx_softs_flags(world, ipbd_step_finish(world->soft).flags);
+    world->stats.soft_substeps += count;
+    world->stats.quarantined += world->soft->last.quarantined;
+    world->stats.ticks_constraints += isphpbdx_ticks(&world->desc.clock) - began;
+}
+
+/* ==== [step] ========================================================================================================*/
+/* A substep that a deadline cut is forgotten, as if it had not begun; the step goes on with a new one. */
+static void isphpbdx_abandon(isphpbd_world *world) { world->run.substep_pending = false; }
+
+static void isphpbdx_step_begin(isphpbd_world *world, float seconds) {
+    isphpbd_stats *s = &world->stats;
+    memset(&world->run, 0, sizeof world->run);
+    world->run.pending = true;
+    world->run.seconds = world->run.left = seconds;
+    s->substeps = s->soft_substeps = s->outer_iterations = s->contacts = s->culled = s->quarantined = 0;
+    s->coupling_mismatch = 0.0f;
+    s->ticks_step = s->ticks_neighbours = s->ticks_walls = s->ticks_viscosity = s->ticks_pressure = s->ticks_move = 0;
+    s->ticks_coupling = s->ticks_constraints = 0;
+    isphpbdx_remember(world);
+    isphpbdx_solids_begin(world);
+}
+static void isphpbdx_fluid_flags(isphpbd_world *world, uint32_t flags) {
+    if (flags & ISPH_STEP_ITERATIONS_CAPPED) world->run.flags |= ISPHPBD_STEP_PRESSURE_CAPPED;
+    if (flags & ISPH_STEP_SUBSTEPS_CAPPED) world->run.flags |= ISPHPBD_STEP_SUBSTEPS_CAPPED;
+    if (flags & ISPH_STEP_CROWDED) world->run.flags |= ISPHPBD_STEP_CROWDED;
+    if (flags & ISPH_STEP_QUARANTINED) world->run.flags |= ISPHPBD_STEP_QUARANTINED;
+}
+static void isphpbdx_count_substep(isphpbd_world *world) {
+    const isph_stats fluid = isph_fluid_stats(world->fluid);
+    isphpbd_stats *s = &world->stats;
+    s->substeps++, s->total_substeps++;
+    s->quarantined += fluid.quarantined;
+    s->ticks_neighbours += fluid.ticks_neighbours, s->ticks_walls += fluid.ticks_walls;
+    s->ticks_viscosity += fluid.ticks_viscosity, s->ticks_pressure += fluid.ticks_pressure;
+    s->ticks_move += fluid.ticks_move;
+}
+static void isphpbdx_substep(isphpbd_world *world, float h) {
+    world->run.h = h;
+    world->run.softs_done = false;
+    isphpbdx_solids_aim(world);
+    isphpbdx_fluid_flags(world, isph_fluid_step(world->fluid, h, NULL));
+    if (!world->run.softs_done) isphpbdx_softs_substep(world, h);
+    isphpbdx_solids_end(world);
+    isphpbdx_coupling_end(world, h);
+    isphpbdx_count_substep(world);
+    if (world->desc.on_substep.fn) world->desc.on_substep.fn(world, h, world->desc.on_substep.user);
+    isphpbdx_emit_all(world, h);
+}
+static float isphpbdx_choose_substep(isphpbd_world *world) {
+    const int left = isphpbdx_maxi(world->desc.budget.substeps - world->run.substeps, 1);
+    world->fluid->stats.max_speed = isphx_fastest_particle(world->fluid);
+    world->fluid->flags = 0;
+    {
+        const float h = isphx_choose_substep(world->fluid, world->run.left, left);
+        isphpbdx_fluid_flags(world, world->fluid->flags);
+        return h;
+    }
+}
+static void isphpbdx_step_end(isphpbd_world *world) {
+    isphpbdx_remove_particles(world);
+    isphpbdx_gather(world);
+    world->run.pending = false;
+    world->stats.steps++;
+    world->stats.time += (double)world->run.seconds;
+}
+/* Goes on with the step; true when it is done. */
+static bool isphpbdx_step_go_on(isphpbd_world *world) {
+    const uint64_t began = isphpbdx_ticks(&world->desc.clock);
+    world->busy = true;
+    while (world->run.left > 0.0f) {
+        const float h = isphpbdx_choose_substep(world);
+        isphpbdx_substep(world, h);
+        world->run.left = h > 0.999f * world->run.left ? 0.0f : world->run.left - h;
+        world->run.substeps++;
+    }
+    isphpbdx_step_end(world);
+    world->busy = false;
+    world->stats.ticks_step += isphpbdx_ticks(&world->desc.clock) - began;
+    return true;
+}
+static isphpbd_step_info isphpbdx_refused(void) {
+    isphpbd_step_info info;
+    memset(&info, 0, sizeof info);
+    info.flags = ISPHPBD_STEP_REFUSED;
+    return info;
+}
+ISPHPBD_API isphpbd_step_info isphpbd_world_step(isphpbd_world *world, float seconds) {
+    isphpbd_step_info info = isphpbdx_refused();
+    if (isphpbdx_open(world) != ISPHPBD_OK) return info;
+    if (!isphpbdx_between(seconds, 1e-6f, ISPHPBDX_LONGEST_STEP))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "a step lasts more than 0 and at most 0.1 s"), info;
+    if (!world->run.pending) isphpbdx_step_begin(world, seconds);
+    info.steps = isphpbdx_step_go_on(world);
+    info.flags = world->run.flags;
+    info.alpha = 1.0f;
+    return info;
+}
+ISPHPBD_API isphpbd_step_info isphpbd_world_advance(isphpbd_world *world, float frame_seconds) {
+    isphpbd_step_info info = isphpbdx_refused();
+    double step, beyond;
+    if (isphpbdx_open(world) != ISPHPBD_OK) return info;
+    if (!isphpbdx_between(frame_seconds, 0.0f, 1e9f))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "a frame lasts 0 s or more"), info;
+    memset(&info, 0, sizeof info);
+    step = (double)world->desc.step_seconds;
+    world->owed += (double)frame_seconds;
+    while (info.steps < world->desc.budget.steps_per_advance && world->owed >= step * (1.0 - 1e-6)) {
+        world->owed -= step;
+        if (world->owed < 0.0) world->owed = 0.0;
+        isphpbdx_step_begin(world, world->desc.step_seconds);
+        info.steps += isphpbdx_step_go_on(world);
+        info.flags |= world->run.flags;
+    }
+    beyond = (double)(int64_t)(world->owed / step) * step;
+    if (beyond > 0.0) {
+        info.dropped_seconds = (float)beyond, info.flags |= ISPHPBD_STEP_TIME_DROPPED;
+        world->owed -= beyond, world->stats.dropped_seconds += beyond;
+    }
+    info.alpha = isphpbdx_clamp((float)(world->owed / step), 0.0f, 1.0f);
+    return info;
+}
+
+/* ==== [reading] =====================================================================================================*/
+ISPHPBD_API isphpbd_points isphpbd_fluid_points(const isphpbd_world *world) {
+    isphpbd_points points;
+    isph_view view;
+    memset(&points, 0, sizeof points);
+    if (!world) return points;
+    view = isph_particles(world->fluid);
+    points.position = view.position, points.velocity = view.velocity;
+    points.position_stride = points.velocity_stride = view.stride_bytes;
+    points.id = view.id, points.fluid = view.material, points.count = view.count;
+    if (!world->previous || world->gathered_count != view.count) return points;
+    points.previous = world->gathered, points.previous_stride = 3 * sizeof(float);
+    return points;
+}
+ISPHPBD_API isphpbd_points isphpbd_soft_points(const isphpbd_world *world, isphpbd_soft soft) {
+    const isphpbdx_soft *record = isphpbdx_soft_of(world, soft);
+    isphpbd_points points;
+    ipbd_view view;
+    memset(&points, 0, sizeof points);
+    if (!record) return points;
+    view = ipbd_body_view(world->soft, record->body);
+    points.position = view.positions, points.velocity = view.velocities;
+    points.position_stride = points.velocity_stride = view.stride_bytes;
+    points.count = view.vertex_count;
+    if (!world->soft_previous) return points;
+    points.previous = world->soft_previous + 3 * (size_t)record->vertex_begin;
+    points.previous_stride = 3 * sizeof(float);
+    return points;
+}
+static float isphpbdx_volume_error(const isphpbd_world *world) {
+    float worst = 0.0f;
+    int i;
+    for (i = 0; i < world->pools[ISPHPBDX_SOFTS].capacity; ++i) {
+        const isphpbdx_soft *soft = (const isphpbdx_soft *)isphpbdx_used(world, ISPHPBDX_SOFTS, i);
+        if (!soft || !(soft->rest_volume > 0.0f)) continue;
+        worst = isphpbdx_max(worst,
+                             isphpbdx_abs((float)ipbd_body_volume(world->soft, soft->body) / soft->rest_volume - 1.0f));
+    }
+    return worst;
+}
+static void isphpbdx_stats_fluid(isphpbd_stats *s, const isph_stats *fluid) {
+    s->fluid_particles = fluid->particles;
+    s->pressure_iterations = fluid->pressure_iterations, s->density_iterations = fluid->density_iterations;
+    s->pressure_residual = fluid->pressure_residual, s->density_residual = fluid->density_residual;
+    s->density_error_mean = fluid->density_error_mean, s->density_error_max = fluid->density_error_max;
+    s->compression_mean = fluid->compression_mean, s->max_speed = fluid->max_speed;
+    s->total_pressure_iterations = (int64_t)fluid->total_pressure_iterations;
+    s->total_density_iterations = (int64_t)fluid->total_density_iterations;
+}
+ISPHPBD_API isphpbd_stats isphpbd_world_stats(const isphpbd_world *world) {
+    isphpbd_stats s;
+    isph_stats fluid;
+    ipbd_stats soft;
+    memset(&s, 0, sizeof s);
+    if (!world) return s;
+    s = world->stats;
+    fluid = isph_fluid_stats(world->fluid), soft = ipbd_world_stats(world->soft);
+    isphpbdx_stats_fluid(&s, &fluid);
+    s.bytes = world->bytes + fluid.bytes + soft.bytes;
+    s.soft_vertices = soft.vertices, s.soft_triangles = soft.triangles;
+    s.constraints = soft.edges + soft.bends + soft.tetrahedra;
+    s.fluids = world->pools[ISPHPBDX_FLUIDS].used, s.emitters = world->pools[ISPHPBDX_EMITTERS].used;
+    s.sinks = world->pools[ISPHPBDX_SINKS].used, s.softs = world->pools[ISPHPBDX_SOFTS].used;
+    s.colliders = world->pools[ISPHPBDX_COLLIDERS].used, s.bodies = world->pools[ISPHPBDX_BODIES].used;
+    s.volume_error = isphpbdx_volume_error(world);
+    return s;
+}
+
+#undef ISPHPBDX_COOKIE_WORLD
+#undef ISPHPBDX_COOKIE_FLUID
+#undef ISPHPBDX_COOKIE_EMITTER
+#undef ISPHPBDX_COOKIE_COLLIDER
+#undef ISPHPBDX_COOKIE_BODY
+#undef ISPHPBDX_COOKIE_SOFT
+#undef ISPHPBDX_HUGE
+#undef ISPHPBDX_LONGEST_STEP
+#undef ISPHPBDX_TELEPORT
+#undef ISPHPBDX_BATCH
+#endif /* ISPHPBDX_WORLD_IMPLEMENTED */
+#endif /* ISPHPBD_IMPLEMENTATION */
+
+/* MIT License
+
+Copyright (c) 2026 the isphpbd authors
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
+rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
+persons to whom the Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE. */
