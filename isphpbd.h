@@ -87,7 +87,7 @@ typedef struct isphpbd_body {
 
 /* ==== [world] ======================================================================================================*/
 typedef struct isphpbd_capacity { /* fixed at creation: all memory is taken then */
-    int fluid_particles;          /* default 32768 */
+    int fluid_particles;          /* default 32768; a world of cloth alone does with 0, which counts as 1 */
     int fluids;                   /* default 8, at most 32 */
     int emitters, sinks;          /* default 16 each */
     int colliders;                /* still and moving ones, default 64 */
@@ -128,6 +128,9 @@ typedef struct isphpbd_world_desc {
     float step_seconds;       /* s, default 1/60: isphpbd_world_advance() makes steps of this length */
     float spacing;            /* m, default 0.05: distance of fluid particles at rest; everything scales with it */
     float support;            /* in spacings, default 2.0 (isph_fluid_desc) */
+    isph_solver solver;       /* default ISPH_SOLVER_INCOMPRESSIBLE */
+    bool density_projection;  /* default true: keeps the volume; false only for comparison */
+    float cfl;                /* spacings that water may move per substep, default 1 */
     float tolerance;          /* of the pressure solve, default 0.05 */
     float coupling_tolerance; /* m/s, default 0.5e-3: |u - v| at which the outer loop stops */
     isphpbd_rigid_scheme rigid_scheme;
@@ -600,6 +603,17 @@ static isphpbd_result isphpbdx_open(const isphpbd_world *world) {
                        : ISPHPBD_OK;
 }
 
+/* The solvers belong to the world: others may look at them and edit particles and pins. The world opens them for its own
+   calls and closes them behind. */
+static void isphpbdx_unlock(isphpbd_world *world) {
+    isph_fluid_set_owner(world->fluid, world, NULL);
+    ipbd_set_owner(world->soft, world, NULL);
+}
+static void isphpbdx_lock(isphpbd_world *world) {
+    isph_fluid_set_owner(world->fluid, NULL, world);
+    ipbd_set_owner(world->soft, NULL, world);
+}
+
 static void *isphpbdx_at(const isphpbd_world *world, isphpbdx_kind kind, int slot) {
     return world->pools[kind].records + world->pools[kind].size * (size_t)slot;
 }
@@ -747,6 +761,9 @@ ISPHPBD_API isphpbd_world_desc isphpbd_world_desc_default(void) {
     desc.step_seconds = 1.0f / 60.0f;
     desc.spacing = 0.05f;
     desc.support = 2.0f;
+    desc.solver = ISPH_SOLVER_INCOMPRESSIBLE;
+    desc.density_projection = true;
+    desc.cfl = 1.0f;
     desc.tolerance = 0.05f;
     desc.coupling_tolerance = 0.5e-3f;
     desc.interpolation = true;
@@ -777,7 +794,7 @@ static const char *isphpbdx_budget_fault(const isphpbd_budget *budget, const isp
 }
 static const char *isphpbdx_capacity_fault(const isphpbd_capacity *c) {
     const int limit = 0xffff; /* a slot is 16 bits of a handle */
-    if (c->fluid_particles < 1 || c->fluid_particles > 1 << 24) return "capacity.fluid_particles must be 1..2^24";
+    if (c->fluid_particles < 0 || c->fluid_particles > 1 << 24) return "capacity.fluid_particles must be 0..2^24";
     if (c->fluids < 1 || c->fluids > 32) return "capacity.fluids must be 1..32";
     if (c->emitters < 0 || c->emitters > limit || c->sinks < 0 || c->sinks > limit || c->colliders < 0 ||
         c->bodies < 0 || c->colliders > limit || c->bodies > limit - c->colliders)
@@ -801,7 +818,8 @@ static const char *isphpbdx_desc_fault(const isphpbd_world_desc *d) {
 static isph_fluid_desc isphpbdx_inner_fluid(const isphpbd_world_desc *d) {
     isph_fluid_desc fluid = isph_fluid_desc_default();
     fluid.gravity = d->gravity, fluid.spacing = d->spacing, fluid.support = d->support;
-    fluid.tolerance = d->tolerance;
+    fluid.solver = d->solver, fluid.density_projection = d->density_projection;
+    fluid.cfl = d->cfl, fluid.tolerance = d->tolerance;
     fluid.max_iterations = d->budget.pressure_iterations, fluid.max_substeps = 1;
     fluid.particle_capacity = d->capacity.fluid_particles;
     fluid.material_capacity = d->capacity.fluids;
@@ -859,13 +877,16 @@ static isphpbd_result isphpbdx_measure(const isphpbd_world_desc *desc, isphpbd_w
     if (!desc) return ISPHPBD_BAD_ARGUMENT;
     memset(measured, 0, sizeof *measured);
     measured->desc = *desc;
+    measured->desc.capacity.fluid_particles = isphpbdx_maxi(desc->capacity.fluid_particles, 1);
     fault = isphpbdx_desc_fault(desc);
     if (fault) return isphpbdx_refuse(measured, ISPHPBD_BAD_DESC, fault);
     if (!isphpbdx_allocator_ready(&measured->desc.allocator))
         return isphpbdx_refuse(measured, ISPHPBD_BAD_DESC, "the allocator needs both alloc and free");
-    fluid = isphpbdx_inner_fluid(desc), soft = isphpbdx_inner_softs(desc);
+    fluid = isphpbdx_inner_fluid(&measured->desc), soft = isphpbdx_inner_softs(&measured->desc);
     blocks[1] = isph_fluid_bytes(&fluid), blocks[2] = ipbd_bytes(&soft);
-    if (!blocks[1]) return isphpbdx_refuse(measured, ISPHPBD_BAD_DESC, "spacing, support, tolerance or capacity");
+    if (!blocks[1])
+        return isphpbdx_refuse(measured, ISPHPBD_BAD_DESC,
+                               "solver, spacing, support, cfl or tolerance is out of range");
     if (!blocks[2]) return isphpbdx_refuse(measured, ISPHPBD_BAD_DESC, "capacity.soft is out of range");
     isphpbdx_layout_world(measured, &layout);
     blocks[0] = layout.used;
@@ -912,6 +933,7 @@ static isphpbd_world *isphpbdx_world_start(const isphpbd_world *measured, size_t
 ISPHPBD_API void isphpbd_world_destroy(isphpbd_world *world) {
     isphpbd_allocator allocator;
     if (!world || isphpbdx_open(world) != ISPHPBD_OK) return;
+    isphpbdx_unlock(world);
     ipbd_destroy(world->soft);
     isph_fluid_destroy(world->fluid);
     allocator = world->desc.allocator;
@@ -932,7 +954,7 @@ ISPHPBD_API isphpbd_world *isphpbd_world_create(const isphpbd_world_desc *desc, 
     if (world && world->fluid) world->soft = ipbd_create(&soft, &result);
     if (world && world->soft) result = isphpbdx_coupling_ready(world);
     isphpbdx_why(why, result);
-    if (result == ISPHPBD_OK) return world;
+    if (result == ISPHPBD_OK) return isphpbdx_lock(world), world;
     isphpbd_world_destroy(world);
     return NULL;
 }
@@ -941,16 +963,14 @@ ISPHPBD_API isph_fluid *isphpbd_world_fluids(isphpbd_world *world) { return worl
 ISPHPBD_API ipbd_world *isphpbd_world_softs(isphpbd_world *world) { return world ? world->soft : NULL; }
 
 /* ==== [settings] ====================================================================================================*/
-static void isphpbdx_abandon(isphpbd_world *world); /* [step] */
-
 ISPHPBD_API isphpbd_result isphpbd_world_set_gravity(isphpbd_world *world, isphpbd_vec3 gravity) {
     isphpbd_result result = isphpbdx_open(world);
     if (result != ISPHPBD_OK) return result;
-    isphpbdx_abandon(world);
+    isphpbdx_unlock(world);
     result = isph_fluid_set_gravity(world->fluid, gravity); /* the stricter of the two */
+    if (result == ISPHPBD_OK) world->desc.gravity = gravity, ipbd_set_gravity(world->soft, gravity);
+    isphpbdx_lock(world);
     if (result != ISPHPBD_OK) return isphpbdx_refuse(world, result, "gravity is not finite or too large");
-    ipbd_set_gravity(world->soft, gravity);
-    world->desc.gravity = gravity;
     return ISPHPBD_OK;
 }
 ISPHPBD_API isphpbd_result isphpbd_world_set_wind(isphpbd_world *world, isphpbd_vec3 wind) {
@@ -958,7 +978,6 @@ ISPHPBD_API isphpbd_result isphpbd_world_set_wind(isphpbd_world *world, isphpbd_
     if (result != ISPHPBD_OK) return result;
     if (!isphpbdx_vector_ok(wind, 1e4f))
         return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "wind is not finite or too large");
-    isphpbdx_abandon(world);
     world->desc.wind = wind;
     return ipbd_set_wind(world->soft, wind);
 }
@@ -968,10 +987,11 @@ ISPHPBD_API isphpbd_result isphpbd_world_set_budget(isphpbd_world *world, const 
     if (result != ISPHPBD_OK) return result;
     fault = budget ? isphpbdx_budget_fault(budget, &world->desc.clock) : "budget is NULL";
     if (fault) return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, fault);
-    isphpbdx_abandon(world);
+    isphpbdx_unlock(world);
     result = isph_fluid_set_budget(world->fluid, budget->pressure_iterations, 1, world->desc.tolerance);
+    if (result == ISPHPBD_OK) ipbd_set_budget(world->soft, budget->soft_substeps, budget->constraint_iterations);
+    isphpbdx_lock(world);
     if (result != ISPHPBD_OK) return isphpbdx_refuse(world, result, "pressure_iterations is out of range");
-    ipbd_set_budget(world->soft, budget->soft_substeps, budget->constraint_iterations);
     world->desc.budget = *budget;
     return ISPHPBD_OK;
 }
@@ -1058,8 +1078,9 @@ ISPHPBD_API isphpbd_fluid isphpbd_fluid_create(isphpbd_world *world, const isphp
     fluid = (isphpbdx_fluid *)isphpbdx_free_record(world, ISPHPBDX_FLUIDS);
     isphpbdx_why(why, ISPHPBD_CAPACITY);
     if (!fluid) return isphpbdx_refuse(world, ISPHPBD_CAPACITY, "raise capacity.fluids"), handle;
-    isphpbdx_abandon(world);
+    isphpbdx_unlock(world);
     fluid->material = isph_material_create(world->fluid, &desc->material, &result);
+    isphpbdx_lock(world);
     isphpbdx_why(why, result);
     if (result != ISPHPBD_OK) return isphpbdx_refuse(world, result, "density or viscosity is out of range"), handle;
     fluid->layer = desc->layer, fluid->mask = desc->mask;
@@ -1079,7 +1100,6 @@ static isphpbdx_fluid *isphpbdx_fluid_edit(isphpbd_world *world, isphpbd_fluid h
     if (*result != ISPHPBD_OK) return NULL;
     fluid = isphpbdx_fluid_of(world, handle);
     if (!fluid) *result = isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not a fluid of this world");
-    else isphpbdx_abandon(world);
     return fluid;
 }
 ISPHPBD_API isphpbd_result isphpbd_fluid_add_box(isphpbd_world *world, isphpbd_fluid fluid, isphpbd_vec3 lo,
@@ -1483,7 +1503,6 @@ static ipbd_collider isphpbdx_soft_collider(isphpbd_world *world, isphpbdx_solid
 /* Makes the wall and the soft collider of a filled-in record: both or none. */
 static isphpbd_result isphpbdx_solid_create(isphpbd_world *world, isphpbdx_solid *solid, const isphpbd_shape *shape) {
     isphpbd_result result;
-    isphpbdx_abandon(world);
     solid->shape = *shape;
     memset(&solid->shape.mesh, 0, sizeof solid->shape.mesh);
     solid->shape.heights = NULL;
@@ -1497,9 +1516,10 @@ static isphpbd_result isphpbdx_solid_create(isphpbd_world *world, isphpbdx_solid
     return isphpbdx_refuse(world, result, "the soft bodies refused the shape");
 }
 static void isphpbdx_solid_destroy(isphpbd_world *world, isphpbdx_kind kind, isphpbdx_solid *solid) {
-    isphpbdx_abandon(world);
+    isphpbdx_unlock(world);
     isph_boundary_destroy(world->fluid, solid->wall);
     ipbd_collider_destroy(world->soft, solid->collider);
+    isphpbdx_lock(world);
     isphpbdx_leave(world, kind, solid);
 }
 static void isphpbdx_solid_masks(isphpbd_world *world, isphpbdx_kind kind) { (void)world, (void)kind; }
@@ -1564,7 +1584,9 @@ static uint32_t isphpbdx_solid_enter(isphpbd_world *world, isphpbdx_kind kind, c
     if (!solid) return isphpbdx_refuse(world, ISPHPBD_CAPACITY, "raise capacity.colliders or capacity.bodies"), 0;
     *solid = *draft;
     solid->slot.generation = generation;
+    isphpbdx_unlock(world);
     *result = isphpbdx_solid_create(world, solid, shape);
+    isphpbdx_lock(world);
     if (*result != ISPHPBD_OK) {
         memset(solid, 0, sizeof *solid);
         solid->slot.generation = generation;
@@ -1632,11 +1654,12 @@ ISPHPBD_API isphpbd_result isphpbd_collider_teleport(isphpbd_world *world, isphp
     if (!solid) return result;
     if (!isphpbdx_pose_ready(world, &pose))
         return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "a collider's pose is out of range");
-    isphpbdx_abandon(world);
     solid->now = isphpbd_motion_at(pose.position);
     solid->now.pose = solid->end = solid->from = solid->goal = pose;
     solid->moves = solid->has_next = 0u;
+    isphpbdx_unlock(world);
     isphpbdx_place(world, solid);
+    isphpbdx_lock(world);
     return ISPHPBD_OK;
 }
 ISPHPBD_API isphpbd_result isphpbd_collider_pose(const isphpbd_world *world, isphpbd_collider collider,
@@ -1845,7 +1868,6 @@ ISPHPBD_API isphpbd_result isphpbd_body_set_mass(isphpbd_world *world, isphpbd_b
     if (!isphpbdx_between(mass, 1e-9f, 1e12f) || (!isphpbdx_is_zero(inertia) && !isphpbdx_inertia_ok(inertia)))
         return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "mass and inertia must be > 0");
     if (isphpbdx_is_zero(inertia)) inertia = isphpbdx_scale(solid->inertia, mass / solid->mass);
-    isphpbdx_abandon(world);
     solid->mass = mass, solid->inertia = inertia;
     return ISPHPBD_OK;
 }
@@ -1955,8 +1977,9 @@ ISPHPBD_API isphpbd_soft isphpbd_soft_create(isphpbd_world *world, const isphpbd
     isphpbdx_why(why, ISPHPBD_CAPACITY);
     soft = (isphpbdx_soft *)isphpbdx_free_record(world, ISPHPBDX_SOFTS);
     if (!soft) return isphpbdx_refuse(world, ISPHPBD_CAPACITY, "raise capacity.soft.bodies"), handle;
-    isphpbdx_abandon(world);
+    isphpbdx_unlock(world);
     soft->body = ipbd_body_create(world->soft, &desc->body, &result);
+    isphpbdx_lock(world);
     isphpbdx_why(why, result);
     if (result != ISPHPBD_OK) return handle; /* the soft bodies told the logger why */
     soft->surface = desc->surface, soft->wet = desc->wet ? 1u : 0u;
@@ -1984,12 +2007,13 @@ ISPHPBD_API isphpbd_result isphpbd_soft_destroy(isphpbd_world *world, isphpbd_so
     isphpbd_result result;
     isphpbdx_soft *record = isphpbdx_soft_edit(world, soft, &result);
     if (!record) return result;
-    isphpbdx_abandon(world);
     if (world->soft_previous)
         memmove(world->soft_previous + 3 * (size_t)record->vertex_begin,
                 world->soft_previous + 3 * (size_t)record->vertex_end,
                 (size_t)(ipbd_world_arrays(world->soft).vertex_count - record->vertex_end) * 3 * sizeof(float));
+    isphpbdx_unlock(world);
     ipbd_body_destroy(world->soft, record->body);
+    isphpbdx_lock(world);
     isphpbdx_leave(world, ISPHPBDX_SOFTS, record);
     isphpbdx_soft_ranges(world);
     return ISPHPBD_OK;
@@ -2005,7 +2029,6 @@ static isphpbd_result isphpbdx_attach(isphpbd_world *world, isphpbd_soft soft, i
     const isphpbdx_soft *record = isphpbdx_soft_edit(world, soft, &result);
     if (!record) return result;
     if (!solid) return isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not a body or collider of this world");
-    isphpbdx_abandon(world);
     return ipbd_attach(world->soft, record->body, vertex, solid->collider);
 }
 ISPHPBD_API isphpbd_result isphpbd_soft_attach_body(isphpbd_world *world, isphpbd_soft soft, int vertex,
@@ -2137,6 +2160,7 @@ static void isphpbdx_softs_substep(isphpbd_world *world, float h) {
     isphpbdx_softs_aim(world);
     world->run.softs_done = true;
     if (world->pools[ISPHPBDX_SOFTS].used == 0) return;
+    world->soft->pin_share = world->run.left > h ? h / world->run.left : 1.0f; /* pins have the whole step */
     ipbd_step_begin(world->soft, h, count);
     for (i = 0; i < count; ++i) {
         ipbd_substep_predict(world->soft);
@@ -2150,9 +2174,6 @@ static void isphpbdx_softs_substep(isphpbd_world *world, float h) {
 }
 
 /* ==== [step] ========================================================================================================*/
-/* A substep that a deadline cut is forgotten, as if it had not begun; the step goes on with a new one. */
-static void isphpbdx_abandon(isphpbd_world *world) { world->run.substep_pending = false; }
-
 static void isphpbdx_step_begin(isphpbd_world *world, float seconds) {
     isphpbd_stats *s = &world->stats;
     memset(&world->run, 0, sizeof world->run);
@@ -2163,7 +2184,9 @@ static void isphpbdx_step_begin(isphpbd_world *world, float seconds) {
     s->ticks_step = s->ticks_neighbours = s->ticks_walls = s->ticks_viscosity = s->ticks_pressure = s->ticks_move = 0;
     s->ticks_coupling = s->ticks_constraints = 0;
     isphpbdx_remember(world);
+    isphpbdx_unlock(world);
     isphpbdx_solids_begin(world);
+    isphpbdx_lock(world);
 }
 static void isphpbdx_fluid_flags(isphpbd_world *world, uint32_t flags) {
     if (flags & ISPH_STEP_ITERATIONS_CAPPED) world->run.flags |= ISPHPBD_STEP_PRESSURE_CAPPED;
@@ -2180,27 +2203,31 @@ static void isphpbdx_count_substep(isphpbd_world *world) {
     s->ticks_viscosity += fluid.ticks_viscosity, s->ticks_pressure += fluid.ticks_pressure;
     s->ticks_move += fluid.ticks_move;
 }
+/* The user's look at the end of a substep, with the doors closed. */
+static void isphpbdx_show_substep(isphpbd_world *world, float h) {
+    if (!world->desc.on_substep.fn) return;
+    isphpbdx_lock(world);
+    world->desc.on_substep.fn(world, h, world->desc.on_substep.user);
+    isphpbdx_unlock(world);
+}
 static void isphpbdx_substep(isphpbd_world *world, float h) {
     world->run.h = h;
     world->run.softs_done = false;
     isphpbdx_solids_aim(world);
-    isphpbdx_fluid_flags(world, isph_fluid_step(world->fluid, h, NULL));
+    isphpbdx_fluid_flags(world, isph_fluid_substep(world->fluid, h, NULL));
     if (!world->run.softs_done) isphpbdx_softs_substep(world, h);
     isphpbdx_solids_end(world);
     isphpbdx_coupling_end(world, h);
     isphpbdx_count_substep(world);
-    if (world->desc.on_substep.fn) world->desc.on_substep.fn(world, h, world->desc.on_substep.user);
+    isphpbdx_show_substep(world, h);
     isphpbdx_emit_all(world, h);
 }
 static float isphpbdx_choose_substep(isphpbd_world *world) {
     const int left = isphpbdx_maxi(world->desc.budget.substeps - world->run.substeps, 1);
-    world->fluid->stats.max_speed = isphx_fastest_particle(world->fluid);
-    world->fluid->flags = 0;
-    {
-        const float h = isphx_choose_substep(world->fluid, world->run.left, left);
-        isphpbdx_fluid_flags(world, world->fluid->flags);
-        return h;
-    }
+    uint32_t flags = 0;
+    const float h = isph_fluid_substep_seconds(world->fluid, world->run.left, 0.0f, left, &flags);
+    isphpbdx_fluid_flags(world, flags);
+    return h;
 }
 static void isphpbdx_step_end(isphpbd_world *world) {
     isphpbdx_remove_particles(world);
@@ -2213,6 +2240,7 @@ static void isphpbdx_step_end(isphpbd_world *world) {
 static bool isphpbdx_step_go_on(isphpbd_world *world) {
     const uint64_t began = isphpbdx_ticks(&world->desc.clock);
     world->busy = true;
+    isphpbdx_unlock(world);
     while (world->run.left > 0.0f) {
         const float h = isphpbdx_choose_substep(world);
         isphpbdx_substep(world, h);
@@ -2220,6 +2248,7 @@ static bool isphpbdx_step_go_on(isphpbd_world *world) {
         world->run.substeps++;
     }
     isphpbdx_step_end(world);
+    isphpbdx_lock(world);
     world->busy = false;
     world->stats.ticks_step += isphpbdx_ticks(&world->desc.clock) - began;
     return true;

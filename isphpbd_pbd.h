@@ -418,7 +418,11 @@ ISPHPBD_API isphpbd_result ipbd_capacity_add(ipbd_capacity *capacity, const ipbd
 ISPHPBD_API size_t ipbd_bytes(const ipbd_world_desc *desc);
 /* NULL on failure; *why (may be NULL) tells the reason. One allocation. */
 ISPHPBD_API ipbd_world *ipbd_create(const ipbd_world_desc *desc, isphpbd_result *why);
-ISPHPBD_API void ipbd_destroy(ipbd_world *world); /* NULL is fine; refused inside a step */
+ISPHPBD_API void ipbd_destroy(ipbd_world *world); /* NULL is fine; refused inside a step and to others than the owner */
+/* Hands the world from one owner to the next; each is any address, NULL is nobody. LOCKED unless `owner` has it now.
+   While it has an owner, stepping, loading, hooks, budget, gravity, origin, colliders, making and removing bodies answer
+   LOCKED: a solver built on top takes the world for NULL before its own calls and closes it again behind them. */
+ISPHPBD_API isphpbd_result ipbd_set_owner(ipbd_world *world, const void *owner, const void *next);
 
 /* What went wrong softly in a step; each names the limit to raise. */
 enum {
@@ -1305,6 +1309,8 @@ struct ipbd_world {
     ipbdx_counts counts;
     ipbdx_phase phase;
     bool in_callback, touching; /* touching: there are colliders */
+    const void *owner;          /* who alone may step and shape this world; NULL: everybody */
+    float pin_share;            /* of the way to their targets that pins make in this step; 1 unless a step is a part */
     float dt, h;                /* s: step and substep under way */
     int substeps, substep, iteration, sweep;
     uint32_t flags;
@@ -1533,6 +1539,7 @@ ISPHPBD_API ipbd_world *ipbd_create(const ipbd_world_desc *desc, isphpbd_result 
         memset(world, 0, measured.bytes);
         *world = measured;
         ipbdx_lay_out(world, (unsigned char *)world);
+        world->pin_share = 1.0f;
     }
     if (why) *why = result;
     return world;
@@ -1540,8 +1547,8 @@ ISPHPBD_API ipbd_world *ipbd_create(const ipbd_world_desc *desc, isphpbd_result 
 ISPHPBD_API void ipbd_destroy(ipbd_world *world) {
     isphpbd_allocator allocator;
     if (!world) return;
-    if (world->in_callback) {
-        ipbdx_say(world, ISPHPBD_LOCKED, "ipbd_destroy inside a callback of a step does nothing");
+    if (world->in_callback || world->owner) {
+        ipbdx_say(world, ISPHPBD_LOCKED, "ipbd_destroy inside a callback, or of an owned world, does nothing");
         return;
     }
     allocator = world->desc.allocator;
@@ -1576,11 +1583,21 @@ static isphpbd_result ipbdx_open(const ipbd_world *world) {
     if (!world) return ISPHPBD_BAD_ARGUMENT;
     return world->phase == IPBDX_IDLE && !world->in_callback ? ISPHPBD_OK : ISPHPBD_LOCKED;
 }
+/* The same for what only an owner may do. */
+static isphpbd_result ipbdx_open_wide(const ipbd_world *world) {
+    return world && world->owner ? ISPHPBD_LOCKED : ipbdx_open(world);
+}
+ISPHPBD_API isphpbd_result ipbd_set_owner(ipbd_world *world, const void *owner, const void *next) {
+    if (!world) return ISPHPBD_BAD_ARGUMENT;
+    if (world->owner != owner) return ISPHPBD_LOCKED;
+    world->owner = next;
+    return ISPHPBD_OK;
+}
 static void ipbdx_wake(ipbdx_body *body) { body->asleep = 0, body->quiet_seconds = 0.0f; }
 static uint32_t ipbdx_next_generation(uint32_t generation) { return (generation + 1u) & 0xffffu; }
 
 ISPHPBD_API isphpbd_result ipbd_set_gravity(ipbd_world *world, isphpbd_vec3 gravity) {
-    isphpbd_result open = ipbdx_open(world);
+    isphpbd_result open = ipbdx_open_wide(world);
     int i;
     if (open != ISPHPBD_OK) return open;
     if (!isphpbdx_finite3(gravity)) return ISPHPBD_BAD_ARGUMENT;
@@ -1599,14 +1616,14 @@ ISPHPBD_API isphpbd_result ipbd_set_wind(ipbd_world *world, isphpbd_vec3 wind) {
     return ISPHPBD_OK;
 }
 ISPHPBD_API isphpbd_result ipbd_set_budget(ipbd_world *world, int substeps, int iterations) {
-    isphpbd_result open = ipbdx_open(world);
+    isphpbd_result open = ipbdx_open_wide(world);
     if (open != ISPHPBD_OK) return open;
     if (substeps < 1 || substeps > 1000 || iterations < 1 || iterations > 1000) return ISPHPBD_BAD_ARGUMENT;
     world->desc.substeps = substeps, world->desc.iterations = iterations;
     return ISPHPBD_OK;
 }
 ISPHPBD_API isphpbd_result ipbd_set_hooks(ipbd_world *world, const ipbd_hooks *hooks) {
-    isphpbd_result open = ipbdx_open(world);
+    isphpbd_result open = ipbdx_open_wide(world);
     if (open != ISPHPBD_OK) return open;
     memset(&world->hooks, 0, sizeof world->hooks);
     if (hooks) world->hooks = *hooks;
@@ -2728,7 +2745,7 @@ static isphpbd_result ipbdx_body_admit(ipbd_world *world, const ipbdx_build *b, 
 ISPHPBD_API ipbd_body ipbd_body_create(ipbd_world *world, const ipbd_body_desc *desc, isphpbd_result *why) {
     ipbd_body handle;
     ipbdx_build build;
-    isphpbd_result result = desc ? ipbdx_open(world) : ISPHPBD_BAD_ARGUMENT;
+    isphpbd_result result = desc ? ipbdx_open_wide(world) : ISPHPBD_BAD_ARGUMENT;
     void *block = NULL;
     size_t bytes = 0;
     int slot;
@@ -3343,8 +3360,8 @@ static isphpbd_vec3 ipbdx_air(const ipbd_world *world, const ipbdx_body *body, i
 }
 static isphpbd_vec3 ipbdx_pin_goal(const ipbd_world *world, const ipbdx_pin *pin) {
     if (pin->pinned >= 2u) return ipbdx_pose_point(world->colliders[pin->pinned - 2u].end, pin->to);
-    if (world->substep + 1 >= world->substeps) return pin->to;
-    return ipbdx_lerp3(pin->from, pin->to, (float)(world->substep + 1) / (float)world->substeps);
+    if (world->substep + 1 >= world->substeps && world->pin_share >= 1.0f) return pin->to;
+    return ipbdx_lerp3(pin->from, pin->to, (float)(world->substep + 1) / (float)world->substeps * world->pin_share);
 }
 /* What is the same for all vertices of a slab. The fourth lane holds zeros, so inverse masses pass through. */
 typedef struct ipbdx_glide {
@@ -4164,7 +4181,7 @@ static void ipbdx_store_shape(ipbd_world *world, ipbdx_collider *c, const ipbd_s
 }
 ISPHPBD_API ipbd_collider ipbd_collider_create(ipbd_world *world, const ipbd_collider_desc *desc, isphpbd_result *why) {
     ipbd_collider handle;
-    isphpbd_result result = desc ? ipbdx_open(world) : ISPHPBD_BAD_ARGUMENT;
+    isphpbd_result result = desc ? ipbdx_open_wide(world) : ISPHPBD_BAD_ARGUMENT;
     int slot = 0;
     handle.id = 0;
     if (result == ISPHPBD_OK) result = ipbdx_collider_check(world, desc);
@@ -4213,7 +4230,7 @@ static void ipbdx_forget_shape(ipbd_world *world, const ipbdx_collider *gone) {
     }
 }
 ISPHPBD_API isphpbd_result ipbd_collider_destroy(ipbd_world *world, ipbd_collider collider) {
-    isphpbd_result open = ipbdx_open(world);
+    isphpbd_result open = ipbdx_open_wide(world);
     ipbdx_collider *c;
     int v, slot;
     if (open != ISPHPBD_OK) return open;
@@ -4229,7 +4246,7 @@ ISPHPBD_API isphpbd_result ipbd_collider_destroy(ipbd_world *world, ipbd_collide
     return ISPHPBD_OK;
 }
 ISPHPBD_API isphpbd_result ipbd_collider_move(ipbd_world *world, ipbd_collider collider, ipbd_pose pose) {
-    isphpbd_result open = ipbdx_open(world);
+    isphpbd_result open = ipbdx_open_wide(world);
     ipbdx_collider *c;
     if (open != ISPHPBD_OK) return open;
     c = ipbdx_collider_of(world, collider);
@@ -4257,7 +4274,7 @@ ISPHPBD_API isphpbd_result ipbd_collider_pose(const ipbd_world *world, ipbd_coll
 }
 ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_collider collider, isphpbd_vec3 *linear,
                                                       isphpbd_vec3 *angular) {
-    isphpbd_result open = ipbdx_open(world);
+    isphpbd_result open = ipbdx_open_wide(world);
     ipbdx_collider *c;
     if (open != ISPHPBD_OK) return open;
     c = ipbdx_collider_of(world, collider);
@@ -4971,7 +4988,10 @@ static void ipbdx_finish_task(void *context, int index) {
     if (body->can_sleep && world->desc.sleep_speed > 0.0f && body->quiet_seconds >= world->desc.sleep_seconds)
         ipbdx_fall_asleep(world, body);
     for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i)
-        if (world->pins[i].pinned == 1u) world->pins[i].from = world->pins[i].to;
+        if (world->pins[i].pinned == 1u)
+            world->pins[i].from = world->pin_share < 1.0f
+                                      ? ipbdx_lerp3(world->pins[i].from, world->pins[i].to, world->pin_share)
+                                      : world->pins[i].to;
 }
 /* Lists of what is awake; sums the slabs' counters start from zero. */
 static void ipbdx_list_active(ipbd_world *world) {
@@ -5033,7 +5053,7 @@ static void ipbdx_begin_balloons(ipbd_world *world) {
 }
 
 ISPHPBD_API isphpbd_result ipbd_step_begin(ipbd_world *world, float dt, int substeps) {
-    isphpbd_result open = ipbdx_open(world);
+    isphpbd_result open = ipbdx_open_wide(world);
     if (open != ISPHPBD_OK) return open;
     if (!ipbdx_positive(dt) || dt > 1.0f || substeps < 1 || substeps > 1000) return ISPHPBD_BAD_ARGUMENT;
     if (!isphpbdx_finite(1.0f / (dt / (float)substeps * (dt / (float)substeps)))) return ISPHPBD_BAD_ARGUMENT;
@@ -5236,6 +5256,7 @@ ISPHPBD_API isphpbd_result ipbd_body_destroy(ipbd_world *world, ipbd_body handle
     ipbdx_body *body = ipbdx_edit(world, handle, &result), gone;
     int i, slot;
     if (!body) return result;
+    if (world->owner) return ISPHPBD_LOCKED;
     gone = *body, slot = (int)(body - world->bodies);
     for (i = 0; i < world->counts.skins; ++i)
         if (world->skins[i].used && world->skins[i].body == slot) ipbdx_forget_skin(world, world->skins + i);
@@ -5550,7 +5571,7 @@ ISPHPBD_API isphpbd_result ipbd_body_report(const ipbd_world *world, ipbd_body h
     return ISPHPBD_OK;
 }
 ISPHPBD_API isphpbd_result ipbd_shift_origin(ipbd_world *world, isphpbd_vec3 offset) {
-    isphpbd_result open = ipbdx_open(world);
+    isphpbd_result open = ipbdx_open_wide(world);
     int i;
     if (open != ISPHPBD_OK) return open;
     if (!isphpbdx_finite3(offset)) return ISPHPBD_BAD_ARGUMENT;
@@ -6033,7 +6054,7 @@ static bool ipbdx_snapshot_sane(const ipbd_world *world, const unsigned char *by
            ipbdx_skins_sane(parts, &head->counts);
 }
 ISPHPBD_API isphpbd_result ipbd_load(ipbd_world *world, const void *bytes, size_t size) {
-    isphpbd_result open = ipbdx_open(world);
+    isphpbd_result open = ipbdx_open_wide(world);
     ipbdx_snapshot_head head;
     ipbdx_part from[IPBDX_PARTS], to[IPBDX_PARTS];
     uint64_t layout;
