@@ -5595,13 +5595,15 @@ static void isphx_stream_int(isphx_stream *s, int *value) {
     isphx_stream_u32(s, &bits);
     if (s->in) *value = bits <= 0x7fffffffu ? (int)bits : -(int)(~bits) - 1;
 }
-static void isphx_stream_floats(isphx_stream *s, float *values, int count) {
+/* values: an array or a structure of floats. */
+static void isphx_stream_floats(isphx_stream *s, void *values, int count) {
+    unsigned char *at = (unsigned char *)values;
+    uint32_t bits;
     int i;
-    for (i = 0; i < count; ++i) {
-        uint32_t bits;
-        memcpy(&bits, values + i, sizeof bits);
+    for (i = 0; i < count; ++i, at += sizeof bits) {
+        memcpy(&bits, at, sizeof bits);
         isphx_stream_u32(s, &bits);
-        if (s->in) memcpy(values + i, &bits, sizeof bits);
+        if (s->in) memcpy(at, &bits, sizeof bits);
     }
 }
 static void isphx_stream_u64(isphx_stream *s, uint64_t *value) {
@@ -5653,12 +5655,12 @@ static void isphx_stream_boundary(isphx_stream *s, isphx_boundary *b) {
     isphx_stream_byte(s, &alive);
     b->alive = alive == 1u;
     if (!b->alive) return;
-    isphx_stream_floats(s, &b->pose.position.x, 3);
-    isphx_stream_floats(s, &b->pose.rotation.x, 4);
-    isphx_stream_floats(s, &b->desc.linear_velocity.x, 3);
-    isphx_stream_floats(s, &b->desc.angular_velocity.x, 3);
+    isphx_stream_floats(s, &b->pose.position, 3);
+    isphx_stream_floats(s, &b->pose.rotation, 4);
+    isphx_stream_floats(s, &b->desc.linear_velocity, 3);
+    isphx_stream_floats(s, &b->desc.angular_velocity, 3);
     isphx_stream_floats(s, &b->desc.mass, 1);
-    isphx_stream_floats(s, &b->desc.inertia.x, 3);
+    isphx_stream_floats(s, &b->desc.inertia, 3);
     isphx_stream_u64(s, &b->shape_hash);
     isphx_stream_doubles(s, b->linear, 3);
     isphx_stream_doubles(s, b->angular, 3);
@@ -5666,7 +5668,7 @@ static void isphx_stream_boundary(isphx_stream *s, isphx_boundary *b) {
 
 static void isphx_stream_settings(isphx_stream *s, isph_fluid *f) {
     uint8_t enabled = f->solver_enabled ? 1u : 0u;
-    isphx_stream_floats(s, &f->desc.gravity.x, 3);
+    isphx_stream_floats(s, &f->desc.gravity, 3);
     isphx_stream_floats(s, &f->desc.tolerance, 1);
     isphx_stream_int(s, &f->desc.max_iterations);
     isphx_stream_int(s, &f->desc.max_substeps);
@@ -5690,7 +5692,7 @@ static void isphx_stream_particle(isphx_stream *s, isph_fluid *f, int i) {
 static void isphx_stream_state(isphx_stream *s, isph_fluid *f) {
     int i;
     isphx_stream_settings(s, f);
-    for (i = 0; i < f->material_count; ++i) isphx_stream_floats(s, &f->material_table[i].density, 4);
+    for (i = 0; i < f->material_count; ++i) isphx_stream_floats(s, &f->material_table[i], 4);
     for (i = 0; i < f->desc.boundary_capacity; ++i) isphx_stream_boundary(s, f->boundary + i);
     for (i = 0; i < f->slots_used; ++i) isphx_stream_u32(s, f->slot_generation + i);
     for (i = 0; i < f->free_count; ++i) isphx_stream_int(s, f->free_slot + i);
