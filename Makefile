@@ -69,7 +69,7 @@ selected_tests := $(filter $(addprefix %/,$(addsuffix .sh,$(TESTS)) $(TESTS)),$(
 endif
 selected_validations := $(if $(ONLY),$(filter $(addprefix %/,$(ONLY)),$(validations)),$(validations))
 
-.PHONY: all test golden validate bench fuzz demo gallery style clean help
+.PHONY: all test golden validate bench bench-peers fuzz demo gallery style clean help
 all: $(programs)
 
 # Every program is one file that includes headers; all of them wait for all headers. The stamp makes a change of
@@ -123,6 +123,18 @@ BENCH_ARGS ?= --document docs/performance.md --plots docs/plots
 bench: $(benchmark)
 	@$(benchmark) $(BENCH_ARGS)
 
+# The same work done by Eigen and Bullet, where pkg-config knows them (libeigen3-dev, libbullet-dev, pkg-config); the
+# page in docs/ is renewed when both are there.
+CXX ?= c++
+package = $(shell pkg-config --exists $1 2>/dev/null && pkg-config $2 $1)
+bench-peers: eigen = $(call package,eigen3,--cflags --libs)
+bench-peers: bullet = $(call package,bullet,--cflags --libs)
+bench-peers: tests/bench_peers.cpp $(wildcard tests/bench_*.h) $(common)
+	@echo "c++ $(BUILD)/bench_peers"
+	@$(CXX) $(CPPFLAGS) -std=c++11 -ffp-contract=off $(flags_$(config)) -o $(BUILD)/bench_peers $< $(LDFLAGS) \
+	    $(if $(eigen),-DPEERS_EIGEN $(eigen)) $(if $(bullet),-DPEERS_BULLET $(bullet)) $(LDLIBS)
+	@$(BUILD)/bench_peers | tee $(if $(and $(eigen),$(bullet)),docs/performance-peers.md,$(BUILD)/performance-peers.md)
+
 # The hashes of the scenes in tests/bits_*.c as they shall be from now on.
 golden:
 	@CC='$(CC)' sh tests/test_same_bits.sh renew
@@ -159,6 +171,7 @@ help:
 	@echo "make golden     renew the hashes in tests/golden, after a change of results on purpose"
 	@echo "make validate   run the long physical validations and write docs/validation.md with its plots"
 	@echo "make bench      run the benchmark and write docs/performance.md with its plots (BENCH_ARGS=--help)"
+	@echo "make bench-peers  the same work by Eigen and Bullet where they are installed"
 	@echo "make fuzz       feed random input to what reads files, FUZZ_SECONDS=60 each"
 	@echo "make demo       play a scene (DEMO=name another one)"
 	@echo "make gallery    play every scene and put its pictures into docs/gallery/"

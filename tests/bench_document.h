@@ -360,9 +360,8 @@ static void document_solvers(document *d) {
         }
         say(d, "\n");
     }
-    say(d, "\nAn iteration of BiCGSTAB has two products, one of CG has one. `make bench-peers` puts Eigen's BiCGSTAB "
-           "on the "
-           "same matrix, and Bullet's cloth, beside these where their packages are installed.\n\n");
+    say(d, "\nAn iteration of BiCGSTAB has two products, one of CG has one. [Beside Eigen and "
+           "Bullet](performance-peers.md): `make bench-peers`.\n\n");
 }
 
 /* ==== [all] ======================================================================================================= */

@@ -53,7 +53,7 @@ BENCH_FN soft_mesh soft_cloth(int n) {
 }
 
 /* 13 x 13 x 12 cells: 12,168 tetrahedra, 7,084 edges along the axes and 2,028 diagonals. */
-static soft_mesh soft_block(void) {
+BENCH_FN soft_mesh soft_block(void) {
     const int nx = 13, ny = 13, nz = 12, dy = nx + 1, dz = (nx + 1) * (ny + 1), vertices = dz * (nz + 1);
     soft_mesh m;
     soft_mesh_alloc(&m, vertices, 24 * nx * ny * nz, 4 * vertices);
@@ -106,7 +106,7 @@ static double soft_constraints(const ipbd_world *world) {
 }
 
 /* A whole step, on one and on all threads; ns per projection with everything else that a step does. */
-static void soft_whole(bench *b, const char *name, soft_mesh *m, float seconds, int substeps) {
+BENCH_FN void soft_whole(bench *b, const char *name, soft_mesh *m, float seconds, int substeps) {
     samples *s = samples_new();
     double one = 0.0;
     for (int count = 1; count > 0; count = count < b->threads ? b->threads : 0) {
@@ -130,7 +130,7 @@ static void soft_whole(bench *b, const char *name, soft_mesh *m, float seconds, 
 }
 
 /* One kind alone: the solver's own loop over it, without the rest of a step. */
-static void soft_kind(bench *b, const char *name, soft_mesh *m, int kind) {
+BENCH_FN void soft_kind(bench *b, const char *name, soft_mesh *m, int kind) {
     samples *s = samples_new();
     size_t bytes;
     ipbd_world *world = soft_world(m, 12, serial_runner(), &bytes);
@@ -150,7 +150,7 @@ static void soft_kind(bench *b, const char *name, soft_mesh *m, int kind) {
 
 /* ==== [constraints] =============================================================================================== */
 
-static void bench_constraints(bench *b) {
+BENCH_FN void bench_constraints(bench *b) {
     soft_mesh cloth = soft_cloth(65), block = soft_block();
     heading(
         b, "soft bodies: cloth of 65 x 65 (20,606 constraints, 12 substeps), block of 12,168 tetrahedra (20 substeps)");
@@ -178,7 +178,7 @@ static void bench_constraints(bench *b) {
 enum { SOFT_SIZES = 6 };
 static const int soft_sizes[SOFT_SIZES] = {16, 46, 143, 251, 319, 451}; /* 1.1 K to 1 M constraints */
 
-static void bench_scaling_soft(bench *b) {
+BENCH_FN void bench_scaling_soft(bench *b) {
     samples *s = samples_new();
     heading(b, "cost over the number of constraints: cloths of growing numbers of vertices, 12 substeps, one thread");
     for (int k = 0; k < (b->quick ? 3 : SOFT_SIZES); ++k) {
