@@ -50,9 +50,8 @@ CONTENTS (search for the tag in brackets)
     [sparse] matrix, BiCGSTAB, CG              [fluid] materials, particles, boundaries, steps, statistics, snapshots
     [coupler] how other solvers meet the fluid
     Implementation:
-    [kernels] [grid] [sparse] [coarse] [krylov] [bicgstab] [matrix] [fluid] [boundaries] [walls] [rows] [coarsen]
-    [predict]
-    [viscosity] [pressure] [move] [weakly-compressible] [step] [snapshot]
+    [machine] [kernels] [grid] [sparse] [coarse] [krylov] [bicgstab] [matrix] [fluid] [boundaries] [walls] [rows]
+    [coarsen] [predict] [viscosity] [pressure] [move] [weakly-compressible] [step] [snapshot]
 
 CONFIGURATION
     ISPHPBD_STATIC      everything static in this file     ISPHPBD_API         your own linkage
@@ -557,6 +556,26 @@ ISPHPBD_API float isph_fluid_substep_seconds(const isph_fluid *fluid, float left
 /* Exactly one substep of that length, whatever the speeds; flags and errors as isph_fluid_step(). */
 ISPHPBD_API uint32_t isph_fluid_substep(isph_fluid *fluid, float seconds, isphpbd_result *why);
 
+/* A substep in pieces, for those who look at a clock: begin one, then go on with it until it is done. Until then every
+   view, hash, snapshot and statistic is that of the state before it, and the fluid may be read as usual. Setting the
+   motion of a boundary counts from the next substep on; any other change (particles, boundaries, materials, settings,
+   load, a whole step) abandons the substep, or completes it where the coupler's finish() has been called. However it is
+   divided, the result has the same bits. */
+ISPHPBD_API isphpbd_result isph_fluid_substep_begin(isph_fluid *fluid, float seconds);
+/* Works until stop(user) answers true, which is asked after every unit of work (some tens of microseconds of one core;
+   callbacks of the coupler and solves with ISPH_LINEAR_BICGSTAB are one unit each), or to the end: true when the substep
+   is done. NULL stop: to the end at once, which is faster on many threads. False, too, when none is pending, or when
+   locked. */
+ISPHPBD_API bool isph_fluid_substep_continue(isph_fluid *fluid, bool (*stop)(void *user), void *user);
+/* Ends the solves of the pending substep after the iteration that runs (but not before the fourth): the residual may be
+   above the tolerance, and ISPH_STEP_ITERATIONS_CAPPED says so. The bits then depend on when this was called. */
+ISPHPBD_API isphpbd_result isph_fluid_substep_hurry(isph_fluid *fluid);
+/* Forgets the pending substep, if there is one: the state is the one before it. */
+ISPHPBD_API isphpbd_result isph_fluid_substep_abandon(isph_fluid *fluid);
+ISPHPBD_API bool isph_fluid_substep_pending(const isph_fluid *fluid);
+/* Flags of the last step or substep; of a pending one those so far. */
+ISPHPBD_API uint32_t isph_fluid_flags(const isph_fluid *fluid);
+
 typedef struct isph_stats {
     int particles, boundaries, triangles;
     int substeps;            /* of the last step */
@@ -867,6 +886,79 @@ ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sqrt(isphpbdx_f4 a) {
 #endif /* ISPHPBDX_COMMON_IMPLEMENTED */
 /* ---- end of common implementation -------------------------------------------------------------------------------- */
 
+/* ==== [machine] ====================================================================================================
+   Long work in small units, so that it can pause between any two of them. Work is posted as a job of `count` tasks and
+   the piece of serial work that comes after it, which posts the next job. Run without a stop callback a job goes to
+   the runner as a whole; with one it goes there a few tasks at a time. The tasks are the same, and so are the bits. */
+enum { /* tasks of a job per unit: some tens of microseconds in all */
+       ISPHX_HEAVY = 2,
+       ISPHX_MEDIUM = 8,
+       ISPHX_LIGHT = 64,
+       ISPHX_TINY = 512,
+       ISPHX_AT_ONCE = 0x7fffffff
+};
+
+typedef struct isphx_machine {
+    const isphpbd_parallel *parallel;
+    void (*task)(void *ctx, int index);
+    void *task_ctx;
+    int done, count, unit;
+    bool ordered;            /* one task after the other, on the calling thread */
+    void (*then)(void *ctx); /* NULL: the job is the last */
+    void *then_ctx;
+} isphx_machine;
+
+static void isphx_post(isphx_machine *m, void (*task)(void *, int), void *ctx, int count, int unit) {
+    m->task = task, m->task_ctx = ctx;
+    m->done = 0, m->count = count, m->unit = unit;
+    m->ordered = false;
+}
+static void isphx_post_ordered(isphx_machine *m, void (*task)(void *, int), void *ctx, int count, int unit) {
+    isphx_post(m, task, ctx, count, unit);
+    m->ordered = true;
+}
+static void isphx_then(isphx_machine *m, void (*then)(void *), void *ctx) { m->then = then, m->then_ctx = ctx; }
+
+static bool isphx_busy(const isphx_machine *m) { return m->done < m->count || m->then; }
+
+static void isphx_slice_task(void *ctx, int index) {
+    const isphx_machine *m = (const isphx_machine *)ctx;
+    m->task(m->task_ctx, m->done + index);
+}
+
+static void isphx_run_tasks(isphx_machine *m, int count) {
+    int i;
+    if (m->ordered) {
+        for (i = 0; i < count; ++i) m->task(m->task_ctx, m->done + i);
+    } else if (count == m->count) {
+        isphpbdx_run(m->parallel, m->task, m->task_ctx, count);
+    } else {
+        isphpbdx_run(m->parallel, isphx_slice_task, m, count);
+    }
+    m->done += count;
+}
+
+/* One unit of work. */
+static void isphx_run_unit(isphx_machine *m, bool sliced) {
+    const int left = m->count - m->done;
+    void (*then)(void *ctx) = m->then;
+    if (left > 0) {
+        isphx_run_tasks(m, sliced ? isphpbdx_mini(left, m->unit) : left);
+        return;
+    }
+    m->then = NULL;
+    then(m->then_ctx);
+}
+
+/* Runs until stop() (may be NULL) answers true or everything is done; which of the two it returns. */
+static bool isphx_run_until(isphx_machine *m, bool (*stop)(void *user), void *user) {
+    while (isphx_busy(m)) {
+        isphx_run_unit(m, stop != NULL);
+        if (stop && stop(user)) break;
+    }
+    return !isphx_busy(m);
+}
+
 /* ==== [kernels] implementation ======================================================================================
    In: distance, support. Out: value and slope. Written over t = 1 - r/H so that the fluid's inner loops need no
    branch. */
@@ -1030,10 +1122,12 @@ static int isphx_cell_of(const isphx_cells *cells, const float p[3]) {
 
 typedef struct isphx_cells_job { /* points being sorted */
     isphx_cells *cells;
+    isphx_machine *machine;
     const float *xyz;
     size_t stride;
-    int count;
+    int count, tasks;
     int *cell; /* of every point, in the order given */
+    int sum;   /* points in the cells counted so far */
 } isphx_cells_job;
 
 static void isphx_job_range(const isphx_cells_job *job, int task, int *begin, int *end) {
@@ -1077,45 +1171,92 @@ static void isphx_cells_place_task(void *ctx, int task) {
     }
 }
 
-/* The serial core of the stable counting sort: start and order from the cells of the points. */
-static void isphx_cells_count(isphx_cells *cells, const int *cell, int count) {
-    const int total = cells->dim[0] * cells->dim[1] * cells->dim[2];
-    int i, sum = 0;
-    memset(cells->start, 0, ((size_t)total + 1) * sizeof(int));
-    cells->fullest = 0;
-    for (i = 0; i < count; ++i) cells->start[cell[i]]++;
-    for (i = 0; i < total; ++i) {
-        cells->fullest = isphpbdx_maxi(cells->fullest, cells->start[i]);
+/* The stable counting sort: points per cell, where every cell ends, and the points from the last to the first, so that
+   ends become starts. */
+static void isphx_cells_count_task(void *ctx, int task) {
+    const isphx_cells_job *job = (const isphx_cells_job *)ctx;
+    int i, end;
+    isphx_job_range(job, task, &i, &end);
+    for (; i < end; ++i) job->cells->start[job->cell[i]]++;
+}
+
+static int isphx_cells_total(const isphx_cells *cells) { return cells->dim[0] * cells->dim[1] * cells->dim[2]; }
+
+static void isphx_cells_sum_task(void *ctx, int task) {
+    isphx_cells_job *job = (isphx_cells_job *)ctx;
+    isphx_cells *cells = job->cells;
+    const int end = isphpbdx_mini((task + 1) * ISPHX_POINTS, isphx_cells_total(cells));
+    int i, sum = job->sum, fullest = cells->fullest;
+    for (i = task * ISPHX_POINTS; i < end; ++i) {
+        fullest = isphpbdx_maxi(fullest, cells->start[i]);
         sum += cells->start[i];
         cells->start[i] = sum;
     }
-    cells->start[total] = sum;
-    for (i = count - 1; i >= 0; --i) cells->order[--cells->start[cell[i]]] = i; /* backwards: ends become starts */
+    job->sum = sum, cells->fullest = fullest;
 }
 
-/* Indexes count points. `scratch` holds count ints. */
-static void isphx_cells_build(isphx_cells *cells, const isphpbd_parallel *parallel, float radius, const float *xyz,
-                              size_t stride, int count, int *scratch) {
-    const int tasks = (count + ISPHX_POINTS - 1) / ISPHX_POINTS;
+static void isphx_cells_order_task(void *ctx, int task) {
+    const isphx_cells_job *job = (const isphx_cells_job *)ctx;
+    isphx_cells *cells = job->cells;
+    int begin, i;
+    isphx_job_range(job, job->tasks - 1 - task, &begin, &i);
+    while (--i >= begin) cells->order[--cells->start[job->cell[i]]] = i;
+}
+
+static void isphx_cells_place(void *ctx) {
+    isphx_cells_job *job = (isphx_cells_job *)ctx;
+    isphx_cells *cells = job->cells;
+    int i;
+    for (i = job->count; i < job->count + 8; ++i)
+        cells->x[i] = cells->y[i] = cells->z[i] = 0.0f; /* vector loads may look past the end */
+    isphx_post(job->machine, isphx_cells_place_task, job, job->tasks, ISPHX_HEAVY);
+}
+
+static void isphx_cells_order(void *ctx) {
+    isphx_cells_job *job = (isphx_cells_job *)ctx;
+    job->cells->start[isphx_cells_total(job->cells)] = job->sum;
+    isphx_post_ordered(job->machine, isphx_cells_order_task, job, job->tasks, ISPHX_HEAVY);
+    isphx_then(job->machine, isphx_cells_place, job);
+}
+
+static void isphx_cells_sum(void *ctx) {
+    isphx_cells_job *job = (isphx_cells_job *)ctx;
+    const int tasks = (isphx_cells_total(job->cells) + ISPHX_POINTS - 1) / ISPHX_POINTS;
+    job->sum = job->cells->fullest = 0;
+    isphx_post_ordered(job->machine, isphx_cells_sum_task, job, tasks, ISPHX_MEDIUM);
+    isphx_then(job->machine, isphx_cells_order, job);
+}
+
+static void isphx_cells_count(void *ctx) {
+    isphx_cells_job *job = (isphx_cells_job *)ctx;
+    memset(job->cells->start, 0, ((size_t)isphx_cells_total(job->cells) + 1) * sizeof(int));
+    isphx_post_ordered(job->machine, isphx_cells_count_task, job, job->tasks, ISPHX_HEAVY);
+    isphx_then(job->machine, isphx_cells_sum, job);
+}
+
+static void isphx_cells_locate(void *ctx) {
+    isphx_cells_job *job = (isphx_cells_job *)ctx;
     float lo[3] = {0.0f, 0.0f, 0.0f}, hi[3] = {0.0f, 0.0f, 0.0f};
-    isphx_cells_job job;
     int i, k;
-    job.cells = cells, job.xyz = xyz, job.stride = stride, job.count = count, job.cell = scratch;
-    isphpbdx_run(parallel, isphx_cells_bounds_task, &job, tasks);
-    for (i = 0; i < tasks; ++i) {
-        const float *part = cells->x + 6 * i;
+    for (i = 0; i < job->tasks; ++i) {
+        const float *part = job->cells->x + 6 * i;
         for (k = 0; k < 3; ++k) {
             lo[k] = i == 0 || part[k] < lo[k] ? part[k] : lo[k];
             hi[k] = i == 0 || part[3 + k] > hi[k] ? part[3 + k] : hi[k];
         }
     }
-    isphx_cells_frame(cells, radius, lo, hi);
-    cells->count = count;
-    isphpbdx_run(parallel, isphx_cells_locate_task, &job, tasks);
-    isphx_cells_count(cells, scratch, count);
-    isphpbdx_run(parallel, isphx_cells_place_task, &job, tasks);
-    for (i = count; i < count + 8; ++i)
-        cells->x[i] = cells->y[i] = cells->z[i] = 0.0f; /* vector loads may look past the end */
+    isphx_cells_frame(job->cells, job->cells->radius, lo, hi);
+    isphx_post(job->machine, isphx_cells_locate_task, job, job->tasks, ISPHX_HEAVY);
+    isphx_then(job->machine, isphx_cells_count, job);
+}
+
+/* Posts the indexing of the points of a job, whose first members the caller has set. */
+static void isphx_cells_build(isphx_cells_job *job, float radius) {
+    job->tasks = (job->count + ISPHX_POINTS - 1) / ISPHX_POINTS;
+    job->cells->radius = radius;
+    job->cells->count = job->count;
+    isphx_post(job->machine, isphx_cells_bounds_task, job, job->tasks, ISPHX_MEDIUM);
+    isphx_then(job->machine, isphx_cells_locate, job);
 }
 
 static int isphx_cell_points(const isphx_cells *cells, int cell) { return cells->start[cell + 1] - cells->start[cell]; }
@@ -1307,11 +1448,18 @@ static bool isphx_points_ok(const float *xyz, size_t stride, int count, float le
 }
 
 ISPHPBD_API isphpbd_result isph_grid_build(isph_grid *grid, const float *xyz, size_t stride_bytes, int count) {
+    isphx_machine machine;
+    isphx_cells_job job;
     int i;
     if (!grid || count < 0 || (count > 0 && !xyz) || !isphx_stride_ok(stride_bytes)) return ISPHPBD_BAD_ARGUMENT;
     if (count > grid->desc.capacity) return ISPHPBD_CAPACITY;
     if (!isphx_points_ok(xyz, stride_bytes, count, grid->desc.radius)) return ISPHPBD_BAD_ARGUMENT;
-    isphx_cells_build(&grid->cells, &grid->desc.parallel, grid->desc.radius, xyz, stride_bytes, count, grid->scratch);
+    memset(&machine, 0, sizeof machine);
+    machine.parallel = &grid->desc.parallel;
+    job.cells = &grid->cells, job.machine = &machine, job.cell = grid->scratch;
+    job.xyz = xyz, job.stride = stride_bytes, job.count = count;
+    isphx_cells_build(&job, grid->desc.radius);
+    (void)isphx_run_until(&machine, NULL, NULL);
     for (i = 0; i < count; ++i) grid->position[grid->cells.order[i]] = i;
     return ISPHPBD_OK;
 }
@@ -1364,7 +1512,7 @@ ISPHPBD_API int isph_grid_neighbours(const isph_grid *grid, int index, int *out,
    at offset + 8 j + r. Columns are stored as distances from the chunk's lowest column, 16 bits where they fit. Every
    row is summed in the order of its entries, so vector and plain versions agree to the last bit. */
 #define ISPHX_LANES       8
-#define ISPHX_BLOCK       1024 /* rows per task, fixed: reductions do not depend on threads */
+#define ISPHX_BLOCK       128 /* rows per task, fixed: reductions do not depend on threads */
 #define ISPHX_NARROW_ROWS 65536
 
 typedef struct isphx_sell {
@@ -1478,6 +1626,7 @@ static void isphx_chunk_pairs(const isphx_sell *sell, int chunk, const float *x,
 typedef struct isphx_coarse {
     int rows, capacity;           /* rows of the fine matrix; aggregates at most */
     int count;                    /* aggregates; 0: no coarse level */
+    int members;                  /* fine rows in use */
     int *aggregate;               /* per fine row */
     int *member_start, *member;   /* fine rows of every aggregate */
     float *weight;                /* per fine row: value of the coarse basis function there; NULL: 1 */
@@ -1487,7 +1636,8 @@ typedef struct isphx_coarse {
     int *row_offset;              /* row i, column j stands at factor[row_offset[i] + j] */
     float *factor, *inverse;      /* Cholesky factor without its diagonal; inverse of that */
     int factor_capacity;
-    float *value; /* right side and solution: two per aggregate */
+    float *value;  /* right side and solution: two per aggregate */
+    double dot[2]; /* of right side and solution */
 } isphx_coarse;
 
 static int isphx_coarse_capacity(int rows) { return rows / 4 + 64; }
@@ -1511,19 +1661,44 @@ static void isphx_coarse_layout(isphx_coarse *coarse, isphpbdx_layout *layout, i
     coarse->value = (float *)isphpbdx_take(layout, 2 * n, sizeof(float));
 }
 
-/* Lists the members of every aggregate in ascending order. */
-static void isphx_coarse_members(isphx_coarse *coarse, int rows) {
-    int i, sum = 0;
+/* Lists the members of every aggregate in ascending order: how many, where they end, and the rows from the last to the
+   first, so that ends become starts. A task is a piece of the rows. */
+#define ISPHX_MEMBERS 4096
+static int isphx_member_tasks(const isphx_coarse *coarse) {
+    return (coarse->members + ISPHX_MEMBERS - 1) / ISPHX_MEMBERS;
+}
+
+static void isphx_members_count_task(void *ctx, int task) {
+    const isphx_coarse *coarse = (const isphx_coarse *)ctx;
+    const int end = isphpbdx_mini((task + 1) * ISPHX_MEMBERS, coarse->members);
+    int i;
+    for (i = task * ISPHX_MEMBERS; i < end; ++i) coarse->member_start[coarse->aggregate[i]]++;
+}
+
+static void isphx_members_sum(isphx_coarse *coarse) {
+    int i;
+    for (i = 1; i <= coarse->count; ++i) coarse->member_start[i] += coarse->member_start[i - 1];
+}
+
+static void isphx_members_place_task(void *ctx, int task) {
+    const isphx_coarse *coarse = (const isphx_coarse *)ctx;
+    const int begin = (isphx_member_tasks(coarse) - 1 - task) * ISPHX_MEMBERS;
+    int i = isphpbdx_mini(begin + ISPHX_MEMBERS, coarse->members);
+    while (--i >= begin) coarse->member[--coarse->member_start[coarse->aggregate[i]]] = i;
+}
+
+/* Before the count. */
+static void isphx_members_clear(isphx_coarse *coarse, int rows) {
+    coarse->members = rows;
     memset(coarse->member_start, 0, ((size_t)coarse->count + 1) * sizeof(int));
-    for (i = 0; i < rows; ++i) coarse->member_start[coarse->aggregate[i]]++;
-    for (i = 0; i <= coarse->count; ++i) {
-        const int here = i < coarse->count ? coarse->member_start[i] : 0;
-        coarse->member_start[i] = sum;
-        sum += here;
-    }
-    for (i = 0; i < rows; ++i) coarse->member[coarse->member_start[coarse->aggregate[i]]++] = i;
-    for (i = coarse->count; i > 0; --i) coarse->member_start[i] = coarse->member_start[i - 1];
-    coarse->member_start[0] = 0;
+}
+
+static void isphx_coarse_members(isphx_coarse *coarse, int rows) {
+    int task;
+    isphx_members_clear(coarse, rows);
+    for (task = 0; task < isphx_member_tasks(coarse); ++task) isphx_members_count_task(coarse, task);
+    isphx_members_sum(coarse);
+    for (task = 0; task < isphx_member_tasks(coarse); ++task) isphx_members_place_task(coarse, task);
 }
 
 /* Adds to the coupling of aggregate i with a lower one. */
@@ -1572,27 +1747,26 @@ static float isphx_dot4(const float *a, const float *b, int n) {
     return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + tail;
 }
 
-/* Cholesky factorisation inside the envelope. A pivot that vanishes (a closed component's constant) takes that unknown
-   out. */
-static void isphx_coarse_factor(isphx_coarse *coarse) {
-    int i, j, k;
-    for (i = 0; i < coarse->count; ++i) {
-        float *row = coarse->factor + coarse->row_offset[i];
-        const int first = coarse->first[i];
-        float pivot;
-        for (j = first; j < i; ++j) row[j] = 0.0f;
-        for (k = 0; k < coarse->link_count[i]; ++k) {
-            const size_t e = (size_t)i * ISPHX_COARSE_LINKS + (size_t)k;
-            row[coarse->link[e]] = -coarse->link_value[e];
-        }
-        for (j = first; j < i; ++j) {
-            const float *other = coarse->factor + coarse->row_offset[j];
-            const int from = isphpbdx_maxi(first, coarse->first[j]);
-            row[j] = (row[j] - isphx_dot4(row + from, other + from, j - from)) * coarse->inverse[j];
-        }
-        pivot = coarse->diagonal[i] - isphx_dot4(row + first, row + first, i - first);
-        coarse->inverse[i] = pivot > 1e-5f * coarse->diagonal[i] ? 1.0f / sqrtf(pivot) : 0.0f;
+/* Row i of the Cholesky factorisation inside the envelope; rows follow each other. A pivot that vanishes (a closed
+   component's constant) takes that unknown out. */
+static void isphx_coarse_factor_task(void *ctx, int i) {
+    isphx_coarse *coarse = (isphx_coarse *)ctx;
+    float *row = coarse->factor + coarse->row_offset[i];
+    const int first = coarse->first[i];
+    float pivot;
+    int j, k;
+    for (j = first; j < i; ++j) row[j] = 0.0f;
+    for (k = 0; k < coarse->link_count[i]; ++k) {
+        const size_t e = (size_t)i * ISPHX_COARSE_LINKS + (size_t)k;
+        row[coarse->link[e]] = -coarse->link_value[e];
     }
+    for (j = first; j < i; ++j) {
+        const float *other = coarse->factor + coarse->row_offset[j];
+        const int from = isphpbdx_maxi(first, coarse->first[j]);
+        row[j] = (row[j] - isphx_dot4(row + from, other + from, j - from)) * coarse->inverse[j];
+    }
+    pivot = coarse->diagonal[i] - isphx_dot4(row + first, row + first, i - first);
+    coarse->inverse[i] = pivot > 1e-5f * coarse->diagonal[i] ? 1.0f / sqrtf(pivot) : 0.0f;
 }
 
 /* value[i] -= sum row[j] value[j] over first <= j < i, for pairs; in four lanes, first being a multiple of four. */
@@ -1624,35 +1798,53 @@ static void isphx_coarse_substitute(float *value, const float *row, int first, i
     for (; j < i; ++j) value[2 * j] -= row[j] * s0, value[2 * j + 1] -= row[j] * s1;
 }
 
-/* value = Ac^-1 value, for both right sides. Returns their dot products with the right side through dot[2]. */
-static void isphx_coarse_solve(isphx_coarse *coarse, double dot[2]) {
-    float *value = coarse->value;
-    int i;
-    dot[0] = dot[1] = 0.0;
-    for (i = 0; i < coarse->count; ++i) {
-        isphx_coarse_eliminate(value, coarse->factor + coarse->row_offset[i], coarse->first[i], i);
-        value[2 * i] *= coarse->inverse[i], value[2 * i + 1] *= coarse->inverse[i];
-        dot[0] += (double)value[2 * i] * (double)value[2 * i];
-        dot[1] += (double)value[2 * i + 1] * (double)value[2 * i + 1];
+/* value = Ac^-1 value, for both right sides, one row after the other: the first `count` tasks eliminate and sum up the
+   dot products with the right side, the second ones substitute back. */
+static void isphx_coarse_solve_task(void *ctx, int task) {
+    isphx_coarse *coarse = (isphx_coarse *)ctx;
+    const int i = task < coarse->count ? task : 2 * coarse->count - 1 - task;
+    const float *row = coarse->factor + coarse->row_offset[i];
+    float *own = coarse->value + 2 * i;
+    if (task == 0) coarse->dot[0] = coarse->dot[1] = 0.0;
+    if (task < coarse->count) isphx_coarse_eliminate(coarse->value, row, coarse->first[i], i);
+    own[0] *= coarse->inverse[i], own[1] *= coarse->inverse[i];
+    if (task >= coarse->count) {
+        isphx_coarse_substitute(coarse->value, row, coarse->first[i], i);
+        return;
     }
-    for (i = coarse->count - 1; i >= 0; --i) {
-        value[2 * i] *= coarse->inverse[i], value[2 * i + 1] *= coarse->inverse[i];
-        isphx_coarse_substitute(value, coarse->factor + coarse->row_offset[i], coarse->first[i], i);
-    }
+    coarse->dot[0] += (double)own[0] * (double)own[0];
+    coarse->dot[1] += (double)own[1] * (double)own[1];
 }
 
 /* [krylov] A symmetric system with two right sides, and the work vectors of its solve: pairs, interleaved. */
+typedef struct isphx_cg_result {
+    int iterations[2];
+    float residual[2];
+    bool breakdown;
+} isphx_cg_result;
+
 typedef struct isphx_system {
     const isphx_sell *sell;
     const float *diagonal, *inverse; /* D and the Jacobi part of the preconditioner */
     isphx_coarse *coarse;            /* NULL: Jacobi only */
-    const isphpbd_parallel *parallel;
+    isphx_machine *machine;
     void (*respond)(void *ctx, const float *x, float *y); /* NULL, or adds a low-rank symmetric term: y += R x */
     void *respond_ctx;
     float *x, *r, *d, *q; /* solution, residual, direction, product: 2 per row, padded to 8 rows */
+    const float *in;      /* what the product is of */
     double *partial;      /* 4 per block */
     float alpha[2], beta[2];
     bool keep[2]; /* right sides whose start stays */
+    /* of the solve that runs */
+    float tolerance;
+    int cap[2], iteration;
+    float *history;    /* NULL, or receives the relative residuals of the first right side */
+    const bool *hurry; /* NULL, or becomes true when a few iterations have to do */
+    double norm[2], rr[2], rz[2], rz_new[2];
+    bool open[2]; /* not there yet */
+    isphx_cg_result result;
+    void (*then)(void *ctx); /* what comes after it, or NULL */
+    void *then_ctx;
 } isphx_system;
 
 static void isphx_block_chunks(int rows, int block, int *begin, int *end) {
@@ -1679,7 +1871,7 @@ static void isphx_product_chunk(const isphx_system *s, int chunk, const float *x
     y[3] = isphpbdx_f4_sub(isphpbdx_f4_mul(isphx_twice_high(high), isphpbdx_f4_load(own + 12)), y[3]);
 }
 
-/* q = A d and the dot products d.q */
+/* q = A in and the dot products in.q */
 static void isphx_cg_product_task(void *ctx, int block) {
     isphx_system *s = (isphx_system *)ctx;
     isphpbdx_f4 sum = isphpbdx_f4_all(0.0f), y[4];
@@ -1687,16 +1879,16 @@ static void isphx_cg_product_task(void *ctx, int block) {
     isphx_block_chunks(s->sell->rows, block, &chunk, &end);
     for (; chunk < end; ++chunk) {
         const size_t at = 2 * (size_t)chunk * ISPHX_LANES;
-        isphx_product_chunk(s, chunk, s->d, y);
+        isphx_product_chunk(s, chunk, s->in, y);
         for (k = 0; k < 4; ++k) {
             isphpbdx_f4_store(s->q + at + 4 * k, y[k]);
-            sum = isphx_madd4(sum, y[k], isphpbdx_f4_load(s->d + at + 4 * k));
+            sum = isphx_madd4(sum, y[k], isphpbdx_f4_load(s->in + at + 4 * k));
         }
     }
     s->partial[4 * block] = isphx_sum_even(sum), s->partial[4 * block + 1] = isphx_sum_odd(sum);
 }
 
-/* d.q again, after respond() has added to q */
+/* in.q again, after respond() has added to q */
 static void isphx_cg_dot_task(void *ctx, int block) {
     isphx_system *s = (isphx_system *)ctx;
     isphpbdx_f4 sum = isphpbdx_f4_all(0.0f);
@@ -1705,7 +1897,7 @@ static void isphx_cg_dot_task(void *ctx, int block) {
     for (; chunk < end; ++chunk) {
         const size_t at = 2 * (size_t)chunk * ISPHX_LANES;
         for (k = 0; k < 4; ++k)
-            sum = isphx_madd4(sum, isphpbdx_f4_load(s->q + at + 4 * k), isphpbdx_f4_load(s->d + at + 4 * k));
+            sum = isphx_madd4(sum, isphpbdx_f4_load(s->q + at + 4 * k), isphpbdx_f4_load(s->in + at + 4 * k));
     }
     s->partial[4 * block] = isphx_sum_even(sum), s->partial[4 * block + 1] = isphx_sum_odd(sum);
 }
@@ -1767,6 +1959,9 @@ static void isphx_cg_direction_task(void *ctx, int block) {
 }
 
 #define ISPHX_COARSE_BLOCK 16 /* aggregates per task */
+static int isphx_coarse_blocks(const isphx_coarse *coarse) {
+    return (coarse->count + ISPHX_COARSE_BLOCK - 1) / ISPHX_COARSE_BLOCK;
+}
 
 /* value = P^T r, two members at a time */
 static void isphx_cg_restrict_task(void *ctx, int block) {
@@ -1792,33 +1987,12 @@ static void isphx_cg_restrict_task(void *ctx, int block) {
     }
 }
 
-static void isphx_run_blocks(isphx_system *s, void (*task)(void *, int), int rows_per_task, int rows) {
-    isphpbdx_run(s->parallel, task, s, (rows + rows_per_task - 1) / rows_per_task);
-}
-
-/* Adds the coarse part to r.z, leaving the coarse correction in coarse->value. */
-static void isphx_coarse_apply(isphx_system *s, double rz[2]) {
-    double dot[2];
-    if (!s->coarse) return;
-    isphx_run_blocks(s, isphx_cg_restrict_task, ISPHX_COARSE_BLOCK, s->coarse->count);
-    isphx_coarse_solve(s->coarse, dot);
-    rz[0] += dot[0], rz[1] += dot[1];
-}
-
-static void isphx_cg_apply(isphx_system *s) {
-    isphx_run_blocks(s, isphx_cg_product_task, ISPHX_BLOCK, s->sell->rows);
-    if (!s->respond) return;
-    s->respond(s->respond_ctx, s->d, s->q);
-    isphx_run_blocks(s, isphx_cg_dot_task, ISPHX_BLOCK, s->sell->rows);
+static void isphx_post_blocks(isphx_system *s, void (*task)(void *, int), int unit, void (*then)(void *)) {
+    isphx_post(s->machine, task, s, isphx_blocks(s->sell->rows), unit);
+    isphx_then(s->machine, then, s);
 }
 
 static bool isphx_finite_double(double v) { return v - v == 0.0 && isphpbdx_finite((float)v); }
-
-typedef struct isphx_cg_result {
-    int iterations[2];
-    float residual[2];
-    bool breakdown;
-} isphx_cg_result;
 
 /* The start of a solve: b in r, q = A x. |b|^2 and |b - q|^2; no direction yet. */
 static void isphx_cg_compare_task(void *ctx, int block) {
@@ -1847,73 +2021,135 @@ static void isphx_cg_drop_task(void *ctx, int block) {
     }
 }
 
-static void isphx_cg_drop(isphx_system *s, bool keep_first, bool keep_second) {
-    s->keep[0] = keep_first, s->keep[1] = keep_second;
-    if (!keep_first || !keep_second) isphx_run_blocks(s, isphx_cg_drop_task, ISPHX_BLOCK, s->sell->rows);
+/* The rest is the solve itself, piece by piece in the order in which they run: preconditioned conjugate gradients on
+   both right sides at once, each of which stops by its own residual. */
+#define ISPHX_CG_HURRIED 4 /* iterations that a solve in a hurry makes all the same */
+
+static double isphx_relative(double rr, double norm) { return norm > 0.0 ? sqrt(rr) / norm : 0.0; }
+
+static void isphx_cg_next(void *ctx);
+
+/* q += R in; true where there is anything that responds. */
+static bool isphx_cg_respond(isphx_system *s) {
+    if (s->respond) s->respond(s->respond_ctx, s->in, s->q);
+    return s->respond != NULL;
 }
 
-/* b is given in r and the start in x, used where warm[k]; a start that is worse than 0 is dropped. Leaves r = b - A x
-   and no direction; norm[k] = |b_k|, sums |r|^2 and r.D^-1 r of both. */
-static void isphx_cg_start(isphx_system *s, const bool warm[2], double norm[2], double sums[4]) {
-    float *d = s->d;
-    isphx_cg_drop(s, warm[0], warm[1]);
-    s->d = s->x;
-    isphx_cg_apply(s);
-    s->d = d;
-    isphx_run_blocks(s, isphx_cg_compare_task, ISPHX_BLOCK, s->sell->rows);
-    isphx_sum_partials(s, 0, 4, sums);
-    norm[0] = sqrt(sums[0]), norm[1] = sqrt(sums[1]);
-    isphx_cg_drop(s, sums[2] <= sums[0], sums[3] <= sums[1]); /* a start that is not a number goes, too */
-    s->alpha[0] = s->alpha[1] = 1.0f;
-    isphx_run_blocks(s, isphx_cg_update_task, ISPHX_BLOCK, s->sell->rows);
-    isphx_sum_partials(s, 0, 4, sums);
+static void isphx_cg_coarse_solve(void *ctx) {
+    isphx_system *s = (isphx_system *)ctx;
+    isphx_post_ordered(s->machine, isphx_coarse_solve_task, s->coarse, 2 * s->coarse->count, ISPHX_LIGHT);
+    isphx_then(s->machine, isphx_cg_next, s);
 }
 
-/* Preconditioned conjugate gradients on both right sides at once; each stops by its own residual. history (may be NULL)
-   receives the relative residuals of the first. */
-static isphx_cg_result isphx_cg(isphx_system *s, const bool warm[2], float tolerance, const int cap[2],
-                                float *history) {
-    isphx_cg_result result;
-    double norm[2], rr[2], rz[2], dq[2], sums[4];
-    bool open[2];
-    int k, iteration, limit = isphpbdx_maxi(cap[0], cap[1]);
-    result.breakdown = false;
-    isphx_cg_start(s, warm, norm, sums);
-    rr[0] = sums[0], rr[1] = sums[1], rz[0] = sums[2], rz[1] = sums[3];
-    isphx_coarse_apply(s, rz);
-    s->beta[0] = s->beta[1] = 0.0f;
+/* x and r are new: the preconditioner comes before the next direction. */
+static void isphx_cg_precondition(void *ctx) {
+    isphx_system *s = (isphx_system *)ctx;
+    double sums[4];
+    isphx_sum_partials(s, 0, 4, sums);
+    s->rr[0] = s->open[0] ? sums[0] : s->rr[0], s->rr[1] = s->open[1] ? sums[1] : s->rr[1];
+    s->rz_new[0] = sums[2], s->rz_new[1] = sums[3];
+    if (!s->coarse) {
+        isphx_cg_next(s);
+        return;
+    }
+    isphx_post(s->machine, isphx_cg_restrict_task, s, isphx_coarse_blocks(s->coarse), ISPHX_MEDIUM);
+    isphx_then(s->machine, isphx_cg_coarse_solve, s);
+}
+
+static void isphx_cg_update(void *ctx) {
+    isphx_system *s = (isphx_system *)ctx;
+    double dq[2];
+    int k;
+    isphx_sum_partials(s, 0, 2, dq);
     for (k = 0; k < 2; ++k) {
-        result.iterations[k] = 0;
-        open[k] = cap[k] > 0 && sqrt(rr[k]) > (double)tolerance * norm[k] && norm[k] > 0.0;
+        const double alpha = dq[k] > 0.0 ? s->rz[k] / dq[k] : 0.0;
+        if (s->open[k] && !(alpha > 0.0 && isphx_finite_double(alpha))) s->result.breakdown = true, s->open[k] = false;
+        s->alpha[k] = s->open[k] ? (float)alpha : 0.0f;
     }
-    if (history) history[0] = norm[0] > 0.0 ? (float)(sqrt(rr[0]) / norm[0]) : 0.0f;
-    for (iteration = 1; iteration <= limit && (open[0] || open[1]); ++iteration) {
-        double rz_new[2];
-        isphx_run_blocks(s, isphx_cg_direction_task, ISPHX_BLOCK, s->sell->rows);
-        isphx_cg_apply(s);
-        isphx_sum_partials(s, 0, 2, dq);
-        for (k = 0; k < 2; ++k) {
-            const double alpha = dq[k] > 0.0 ? rz[k] / dq[k] : 0.0;
-            if (open[k] && !(alpha > 0.0 && isphx_finite_double(alpha))) result.breakdown = true, open[k] = false;
-            s->alpha[k] = open[k] ? (float)alpha : 0.0f;
-        }
-        isphx_run_blocks(s, isphx_cg_update_task, ISPHX_BLOCK, s->sell->rows);
-        isphx_sum_partials(s, 0, 4, sums);
-        rz_new[0] = sums[2], rz_new[1] = sums[3];
-        isphx_coarse_apply(s, rz_new);
-        for (k = 0; k < 2; ++k) {
-            if (!open[k]) continue;
-            rr[k] = sums[k];
-            s->beta[k] = rz[k] > 0.0 ? (float)(rz_new[k] / rz[k]) : 0.0f;
-            rz[k] = rz_new[k];
-            result.iterations[k] = iteration;
-            open[k] = iteration < cap[k] && sqrt(rr[k]) > (double)tolerance * norm[k];
-        }
-        if (history && result.iterations[0] == iteration)
-            history[iteration] = norm[0] > 0.0 ? (float)(sqrt(rr[0]) / norm[0]) : 0.0f;
+    isphx_post_blocks(s, isphx_cg_update_task, ISPHX_LIGHT, isphx_cg_precondition);
+}
+
+static void isphx_cg_dot(void *ctx) {
+    isphx_system *s = (isphx_system *)ctx;
+    if (isphx_cg_respond(s)) isphx_post_blocks(s, isphx_cg_dot_task, ISPHX_LIGHT, isphx_cg_update);
+    else isphx_cg_update(s);
+}
+
+static void isphx_cg_product(void *ctx) {
+    isphx_system *s = (isphx_system *)ctx;
+    s->in = s->d;
+    isphx_post_blocks(s, isphx_cg_product_task, ISPHX_MEDIUM, isphx_cg_dot);
+}
+
+static bool isphx_cg_hurried(const isphx_system *s) {
+    return s->hurry && *s->hurry && s->iteration >= ISPHX_CG_HURRIED;
+}
+
+/* An iteration is over, or the start: on to the next one, or to the end. */
+static void isphx_cg_next(void *ctx) {
+    isphx_system *s = (isphx_system *)ctx;
+    int k;
+    for (k = 0; k < 2; ++k) {
+        if (!s->open[k]) continue;
+        if (s->coarse) s->rz_new[k] += s->coarse->dot[k];
+        s->beta[k] = s->iteration > 0 && s->rz[k] > 0.0 ? (float)(s->rz_new[k] / s->rz[k]) : 0.0f;
+        s->rz[k] = s->rz_new[k];
+        s->result.iterations[k] = s->iteration;
+        s->result.residual[k] = (float)isphx_relative(s->rr[k], s->norm[k]);
+        s->open[k] = s->iteration < s->cap[k] && sqrt(s->rr[k]) > (double)s->tolerance * s->norm[k] &&
+                     s->norm[k] > 0.0 && !isphx_cg_hurried(s);
+        if (k == 0 && s->history) s->history[s->iteration] = s->result.residual[0];
     }
-    for (k = 0; k < 2; ++k) result.residual[k] = norm[k] > 0.0 ? (float)(sqrt(rr[k]) / norm[k]) : 0.0f;
-    return result;
+    if (!s->open[0] && !s->open[1]) {
+        isphx_then(s->machine, s->then, s->then_ctx);
+        return;
+    }
+    ++s->iteration;
+    isphx_post_blocks(s, isphx_cg_direction_task, ISPHX_LIGHT, isphx_cg_product);
+}
+
+/* r = b - q, by the update with a step of 1 along no direction. */
+static void isphx_cg_residual(void *ctx) {
+    isphx_system *s = (isphx_system *)ctx;
+    s->alpha[0] = s->alpha[1] = 1.0f;
+    isphx_post_blocks(s, isphx_cg_update_task, ISPHX_LIGHT, isphx_cg_precondition);
+}
+
+static void isphx_cg_judge(void *ctx) {
+    isphx_system *s = (isphx_system *)ctx;
+    double sums[4];
+    int k;
+    isphx_sum_partials(s, 0, 4, sums);
+    for (k = 0; k < 2; ++k) {
+        s->norm[k] = sqrt(sums[k]);
+        s->keep[k] = sums[2 + k] <= sums[k]; /* a start that is not a number goes, too */
+        s->open[k] = true;
+    }
+    isphx_post_blocks(s, isphx_cg_drop_task, ISPHX_LIGHT, isphx_cg_residual);
+}
+
+static void isphx_cg_compare(void *ctx) {
+    isphx_system *s = (isphx_system *)ctx;
+    (void)isphx_cg_respond(s);
+    isphx_post_blocks(s, isphx_cg_compare_task, ISPHX_LIGHT, isphx_cg_judge);
+}
+
+static void isphx_cg_try(void *ctx) {
+    isphx_system *s = (isphx_system *)ctx;
+    s->in = s->x;
+    isphx_post_blocks(s, isphx_cg_product_task, ISPHX_MEDIUM, isphx_cg_compare);
+}
+
+/* Posts a solve. b is given in r and the start in x, used where warm[k]; a start that is worse than 0 is dropped. The
+   result is in the system when the machine has nothing more to do. */
+static void isphx_cg(isphx_system *s, bool warm_first, bool warm_second, float tolerance, int cap_first,
+                     int cap_second) {
+    s->keep[0] = warm_first, s->keep[1] = warm_second;
+    s->tolerance = tolerance;
+    s->cap[0] = cap_first, s->cap[1] = cap_second;
+    s->iteration = 0;
+    memset(&s->result, 0, sizeof s->result);
+    isphx_post_blocks(s, isphx_cg_drop_task, ISPHX_LIGHT, isphx_cg_try);
 }
 
 /* [bicgstab] One right side, any matrix: van der Vorst's method with the preconditioner on the right, so that the
@@ -2032,7 +2268,7 @@ static void isphx_bicgstab_update_task(void *ctx, int block) {
 }
 
 static void isphx_bicgstab_run(isphx_bicgstab *s, void (*task)(void *, int), double sums[2]) {
-    isphpbdx_run(s->system->parallel, task, s, isphx_blocks(s->system->sell->rows));
+    isphpbdx_run(s->system->machine->parallel, task, s, isphx_blocks(s->system->sell->rows));
     if (sums) isphx_sum_partials(s->system, 0, 2, sums);
 }
 
@@ -2045,12 +2281,11 @@ static void isphx_bicgstab_product(isphx_bicgstab *s, const float *in, float *ou
 /* y = M^-1 in */
 static void isphx_bicgstab_precondition(isphx_bicgstab *s, const float *in) {
     isphx_coarse *coarse = s->system->coarse;
-    double unused[2];
+    int i;
     s->in = in;
     if (coarse) {
-        isphpbdx_run(s->system->parallel, isphx_bicgstab_restrict_task, s,
-                     (coarse->count + ISPHX_COARSE_BLOCK - 1) / ISPHX_COARSE_BLOCK);
-        isphx_coarse_solve(coarse, unused);
+        isphpbdx_run(s->system->machine->parallel, isphx_bicgstab_restrict_task, s, isphx_coarse_blocks(coarse));
+        for (i = 0; i < 2 * coarse->count; ++i) isphx_coarse_solve_task(coarse, i);
     }
     isphx_bicgstab_run(s, isphx_bicgstab_precondition_task, NULL);
 }
@@ -2344,7 +2579,7 @@ ISPHPBD_API isphpbd_result isph_matrix_set_aggregates(isph_matrix *matrix, const
         coarse->count = 0;
         return ISPHPBD_CAPACITY;
     }
-    isphx_coarse_factor(coarse);
+    for (i = 0; i < count; ++i) isphx_coarse_factor_task(coarse, i);
     return ISPHPBD_OK;
 }
 
@@ -2366,8 +2601,8 @@ static bool isphx_solve_desc_ok(const isph_matrix *matrix, const isph_solve_desc
 /* Checks the arguments of a solve and sets up the system on the matrix's memory; b goes to r and the start to x, each
    with the given stride and scaled so that squares neither vanish nor overflow. */
 static isphpbd_result isphx_solve_begin(isph_matrix *matrix, const float *b, const float *x,
-                                        const isph_solve_desc *desc, isphx_system *system, float *r0, float *x0,
-                                        int stride, float *scale) {
+                                        const isph_solve_desc *desc, isphx_system *system, isphx_machine *machine,
+                                        float *r0, float *x0, int stride, float *scale) {
     const int rows = matrix->sell.rows;
     float most = 0.0f;
     int i;
@@ -2386,11 +2621,13 @@ static isphpbd_result isphx_solve_begin(isph_matrix *matrix, const float *b, con
         matrix->inverse[i] = scaled ? 1.0f / d : 1.0f;
     }
     if (desc->constant_nullspace) isphx_remove_mean(r0, rows, stride);
+    memset(machine, 0, sizeof *machine);
+    machine->parallel = &matrix->desc.parallel;
     memset(system, 0, sizeof *system);
+    system->machine = machine;
     system->sell = &matrix->sell;
     system->diagonal = matrix->diagonal, system->inverse = matrix->inverse;
     system->coarse = desc->preconditioner == ISPH_PRECONDITIONER_TWO_LEVEL ? &matrix->coarse : NULL;
-    system->parallel = &matrix->desc.parallel;
     system->partial = matrix->partial;
     return ISPHPBD_OK;
 }
@@ -2409,22 +2646,21 @@ static void isphx_solve_end(const isph_matrix *matrix, const isph_solve_desc *de
 ISPHPBD_API isphpbd_result isph_matrix_solve_cg(isph_matrix *matrix, const float *b, float *x,
                                                 const isph_solve_desc *desc, isph_solve_info *info) {
     isphx_system system;
-    isphx_cg_result cg;
-    const bool warm[2] = {true, true}; /* the start is 0 unless one was given */
-    int cap[2] = {0, 0};
+    isphx_machine machine;
     isph_solve_info out;
     float scale;
     isphpbd_result result;
     if (!matrix) return ISPHPBD_BAD_ARGUMENT;
-    result = isphx_solve_begin(matrix, b, x, desc, &system, matrix->work[2], matrix->work[0], 2, &scale);
+    result = isphx_solve_begin(matrix, b, x, desc, &system, &machine, matrix->work[2], matrix->work[0], 2, &scale);
     if (result != ISPHPBD_OK) return result;
     system.x = matrix->work[0], system.r = matrix->work[2], system.d = matrix->work[4], system.q = matrix->work[6];
-    cap[0] = desc->max_iterations;
-    cg = isphx_cg(&system, warm, desc->tolerance, cap, desc->history);
-    out.iterations = cg.iterations[0];
-    out.residual = cg.residual[0];
+    system.history = desc->history;
+    isphx_cg(&system, true, true, desc->tolerance, desc->max_iterations, 0); /* the start is 0 unless one was given */
+    (void)isphx_run_until(&machine, NULL, NULL);
+    out.iterations = system.result.iterations[0];
+    out.residual = system.result.residual[0];
     out.state = out.residual <= desc->tolerance ? ISPH_SOLVE_CONVERGED
-                : cg.breakdown                  ? ISPH_SOLVE_BREAKDOWN
+                : system.result.breakdown       ? ISPH_SOLVE_BREAKDOWN
                                                 : ISPH_SOLVE_CAPPED;
     isphx_solve_end(matrix, desc, system.x, 2, scale, &out, x, info);
     return ISPHPBD_OK;
@@ -2433,12 +2669,13 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_cg(isph_matrix *matrix, const float
 ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const float *b, float *x,
                                                       const isph_solve_desc *desc, isph_solve_info *info) {
     isphx_system system;
+    isphx_machine machine;
     isphx_bicgstab s;
     isph_solve_info out;
     float scale;
     isphpbd_result result;
     if (!matrix) return ISPHPBD_BAD_ARGUMENT;
-    result = isphx_solve_begin(matrix, b, x, desc, &system, matrix->work[1], matrix->work[0], 1, &scale);
+    result = isphx_solve_begin(matrix, b, x, desc, &system, &machine, matrix->work[1], matrix->work[0], 1, &scale);
     if (result != ISPHPBD_OK) return result;
     memset(&s, 0, sizeof s);
     s.system = &system;
@@ -2457,7 +2694,9 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
    densities. */
 #define ISPHX_TABLE              128 /* intervals of the wall tables over 0 .. H */
 #define ISPHX_WALLS              6   /* walls that one particle can meet */
-#define ISPHX_WALLS_PER_BLOCK    (3 * ISPHX_BLOCK)
+#define ISPHX_WALL_BLOCK         512 /* particles whose walls share their room */
+#define ISPHX_STRETCH            8   /* blocks whose matrix entries share their room */
+#define ISPHX_WALLS_PER_BLOCK    (3 * ISPHX_WALL_BLOCK)
 #define ISPHX_IMPULSES           256   /* handed to the coupler at a time */
 #define ISPHX_LIST               512   /* neighbours that one particle can have */
 #define ISPHX_FREE_SURFACE_BAND  0.08f /* kernel deficit below which a particle counts as covered */
@@ -2526,8 +2765,15 @@ typedef struct isphx_pose {
     isphpbd_quat rotation;
 } isphx_pose;
 
+typedef struct isphx_motion {
+    isphx_pose pose;
+    isphpbd_vec3 linear, angular; /* velocities */
+} isphx_motion;
+
 typedef struct isphx_boundary {
     bool alive;
+    bool given; /* a motion was set while a substep is under way: it counts afterwards */
+    isphx_motion given_motion;
     uint32_t generation;
     isph_boundary_desc desc; /* mesh pointers cleared: nothing of the user's is kept */
     isphx_pose pose, end;    /* at the start and the end of the substep */
@@ -2535,6 +2781,7 @@ typedef struct isphx_boundary {
     int triangle_first, triangle_count, node_first, node_count;
     uint64_t shape_hash;          /* of all that does not change while it lives */
     double linear[3], angular[3]; /* impulse since last taken */
+    double gain[6];               /* linear and angular impulse of the substep that runs */
 } isphx_boundary;
 
 typedef struct isphx_material {
@@ -2561,6 +2808,15 @@ typedef struct isphx_state {    /* the particles between substeps: what the user
     uint32_t *id, *user;
     uint8_t *material;
 } isphx_state;
+
+typedef struct isphx_blocks_frame { /* cells of the coarse level */
+    int size, dim[3];
+    bool wraps[3];
+    const float *coupling;
+    int *table; /* aggregate of every cell, or -1 */
+} isphx_blocks_frame;
+
+enum { ISPHX_NEIGHBOURS, ISPHX_WALL_SEARCH, ISPHX_VISCOSITY, ISPHX_PRESSURE, ISPHX_MOVE, ISPHX_TIMERS };
 
 struct isph_fluid {
     isph_fluid_desc desc;
@@ -2609,9 +2865,23 @@ struct isph_fluid {
     isphx_sell sell;
     isphx_coarse coarse;
     int slot_bits;
-    isphx_substep now;
     isph_stats stats;
     uint32_t flags;
+    /* of the substep that runs */
+    isphx_substep now;
+    isphx_machine machine;
+    bool under_way; /* it has begun and is not done */
+    int stage;      /* the next one */
+    bool finished;  /* the coupler has seen its end: there is no way back */
+    bool hurry;
+    int attempt; /* of rows and coarse level, which may not fit at first */
+    int round;   /* of the blocks of a stretch */
+    isphx_cells_job sorting;
+    isphx_blocks_frame frame;
+    isphx_system system;
+    int impulse_count;
+    isph_stats before; /* of the last one */
+    uint64_t ticks[ISPHX_TIMERS], lap;
 };
 
 /* ---- constants ---- */
@@ -2800,10 +3070,13 @@ static bool isphx_fluid_desc_ok(const isph_fluid_desc *d) {
            d->triangle_capacity <= (1 << 24);
 }
 
-/* Matrix entries kept per block of rows: 1.6 times the lattice's, so that moderate crowding fits. */
-static int isphx_block_entries(int neighbours) {
-    return (ISPHX_BLOCK * neighbours * 8 / 5 + 255) / ISPHX_LANES * ISPHX_LANES;
+static int isphx_wall_blocks(int rows) { return (rows + ISPHX_WALL_BLOCK - 1) / ISPHX_WALL_BLOCK; }
+
+/* Matrix entries kept per stretch of rows: 1.6 times the lattice's, so that moderate crowding fits. */
+static int isphx_stretch_entries(int neighbours) {
+    return (ISPHX_STRETCH * ISPHX_BLOCK * neighbours * 8 / 5 + 255) / ISPHX_LANES * ISPHX_LANES;
 }
+static int isphx_stretches(int rows) { return (isphx_blocks(rows) + ISPHX_STRETCH - 1) / ISPHX_STRETCH; }
 
 static void isphx_layout_state(isphx_state *state, isphpbdx_layout *layout, size_t n) {
     state->position = (float *)isphpbdx_take(layout, 4 * n, sizeof(float));
@@ -2844,6 +3117,7 @@ static isph_fluid *isphx_fluid_layout(isphpbdx_layout *layout, const isph_fluid_
     isph_fluid *f = fluid ? fluid : &measured;
     const int capacity = isphx_padded(desc->particle_capacity);
     const size_t blocks = (size_t)isphx_blocks(capacity);
+    const size_t walls = (size_t)isphx_wall_blocks(capacity) * ISPHX_WALLS_PER_BLOCK;
     int64_t entries;
     memset(f, 0, sizeof *f);
     isphx_tables_make(&f->tables, desc->support);
@@ -2855,14 +3129,14 @@ static isph_fluid *isphx_fluid_layout(isphpbdx_layout *layout, const isph_fluid_
     f->active = (int *)isphpbdx_take(layout, (size_t)desc->boundary_capacity, sizeof(int));
     f->triangle = (isphx_triangle *)isphpbdx_take(layout, (size_t)desc->triangle_capacity, sizeof(isphx_triangle));
     f->node = (isphx_node *)isphpbdx_take(layout, 2 * (size_t)desc->triangle_capacity, sizeof(isphx_node));
-    f->entry = (isphx_entry *)isphpbdx_take(layout, blocks * ISPHX_WALLS_PER_BLOCK, sizeof(isphx_entry));
-    f->wall_impulse = (float *)isphpbdx_take(layout, blocks * ISPHX_WALLS_PER_BLOCK, sizeof(float));
-    f->wall_change = (float *)isphpbdx_take(layout, blocks * ISPHX_WALLS_PER_BLOCK, sizeof(float));
+    f->entry = (isphx_entry *)isphpbdx_take(layout, walls, sizeof(isphx_entry));
+    f->wall_impulse = (float *)isphpbdx_take(layout, walls, sizeof(float));
+    f->wall_change = (float *)isphpbdx_take(layout, walls, sizeof(float));
     f->impulse = (isph_wall_impulse *)isphpbdx_take(layout, ISPHX_IMPULSES, sizeof(isph_wall_impulse));
     f->partial = (double *)isphpbdx_take(layout, 8 * blocks, sizeof(double));
     f->block_flags = (uint32_t *)isphpbdx_take(layout, blocks, sizeof(uint32_t));
     isphx_cells_layout(&f->cells, layout, capacity);
-    entries = (int64_t)blocks * isphx_block_entries(f->tables.neighbours);
+    entries = (int64_t)isphx_stretches(capacity) * isphx_stretch_entries(f->tables.neighbours);
     if (entries > 0x7fffffff) layout->overflow = true, entries = 0; /* offsets into the matrix are ints */
     isphx_sell_layout(&f->sell, layout, capacity, (int)entries);
     isphx_coarse_layout(&f->coarse, layout, capacity);
@@ -2904,6 +3178,9 @@ ISPHPBD_API isph_fluid *isph_fluid_create(const isph_fluid_desc *desc, isphpbd_r
     return fluid;
 }
 
+static bool isphx_pending(const isph_fluid *f); /* [step] */
+static void isphx_settle(isph_fluid *f);        /* ends a pending substep before the fluid is changed: [step] */
+
 /* Inside a callback nobody may change the fluid; with an owner only particles may be changed by others. */
 static bool isphx_locked(const isph_fluid *f) { return f->stepping || f->owner; }
 
@@ -2922,6 +3199,7 @@ ISPHPBD_API isphpbd_result isph_fluid_set_owner(isph_fluid *fluid, const void *o
 ISPHPBD_API isphpbd_result isph_fluid_set_gravity(isph_fluid *fluid, isphpbd_vec3 gravity) {
     if (!fluid || !isphx_gravity_ok(gravity)) return ISPHPBD_BAD_ARGUMENT;
     if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
+    isphx_settle(fluid);
     fluid->desc.gravity = gravity;
     isphx_fluid_derive(fluid);
     return ISPHPBD_OK;
@@ -2931,6 +3209,7 @@ ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iter
                                                  float tolerance) {
     if (!fluid || !isphx_budget_ok(max_iterations, max_substeps, tolerance)) return ISPHPBD_BAD_ARGUMENT;
     if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
+    isphx_settle(fluid);
     fluid->desc.max_iterations = max_iterations;
     fluid->desc.max_substeps = max_substeps;
     fluid->desc.tolerance = tolerance;
@@ -2940,6 +3219,7 @@ ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iter
 ISPHPBD_API isphpbd_result isph_fluid_set_solver_enabled(isph_fluid *fluid, bool enabled) {
     if (!fluid) return ISPHPBD_BAD_ARGUMENT;
     if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
+    isphx_settle(fluid);
     fluid->solver_enabled = enabled;
     return ISPHPBD_OK;
 }
@@ -2947,6 +3227,7 @@ ISPHPBD_API isphpbd_result isph_fluid_set_solver_enabled(isph_fluid *fluid, bool
 ISPHPBD_API isphpbd_result isph_fluid_set_coupler(isph_fluid *fluid, const isph_coupler *coupler) {
     if (!fluid) return ISPHPBD_BAD_ARGUMENT;
     if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
+    isphx_settle(fluid);
     if (coupler) fluid->coupler = *coupler;
     else memset(&fluid->coupler, 0, sizeof fluid->coupler);
     return ISPHPBD_OK;
@@ -2988,6 +3269,7 @@ ISPHPBD_API isph_material isph_material_create(isph_fluid *fluid, const isph_mat
         return handle;
     isphx_why(why, ISPHPBD_CAPACITY);
     if (fluid->material_count >= fluid->desc.material_capacity) return handle;
+    isphx_settle(fluid);
     m = fluid->material_table + fluid->material_count++;
     m->density = desc->density;
     m->viscosity = desc->viscosity;
@@ -3051,6 +3333,7 @@ ISPHPBD_API isphpbd_result isph_particles_add(isph_fluid *fluid, isph_material m
         return ISPHPBD_BAD_ARGUMENT;
     if (!isphx_points_ok(positions, position_stride_bytes, count, fluid->dx)) return ISPHPBD_BAD_ARGUMENT;
     if (velocities && !isphx_points_ok(velocities, velocity_stride_bytes, count, 1.0f)) return ISPHPBD_BAD_ARGUMENT;
+    isphx_settle(fluid);
     for (i = 0; i < count; ++i) {
         const float *v = velocities ? isphx_at(velocities, velocity_stride_bytes, i) : NULL;
         const isphpbd_vec3 velocity = v ? isphpbd_v3(v[0], v[1], v[2]) : isphpbd_v3(0.0f, 0.0f, 0.0f);
@@ -3085,6 +3368,7 @@ ISPHPBD_API isphpbd_result isph_particles_add_box(isph_fluid *fluid, isph_materi
     total *= nz;
     result = isphx_add_check(fluid, material, total);
     if (result != ISPHPBD_OK) return result;
+    isphx_settle(fluid);
     for (k = 0; k < nz; ++k)
         for (j = 0; j < ny; ++j)
             for (i = 0; i < nx; ++i) {
@@ -3130,6 +3414,7 @@ ISPHPBD_API int isph_particles_remove_if(isph_fluid *fluid, bool (*test)(void *u
                                          void *user) {
     int i, kept = 0, count;
     if (!fluid || !test || fluid->stepping) return 0;
+    isphx_settle(fluid);
     count = fluid->count;
     fluid->stepping = true; /* calls from inside the callback are refused */
     for (i = 0; i < count; ++i) {
@@ -3146,6 +3431,7 @@ ISPHPBD_API int isph_particles_remove_if(isph_fluid *fluid, bool (*test)(void *u
 ISPHPBD_API int isph_particles_remove(isph_fluid *fluid, const uint32_t *ids, int count) {
     int i, kept = 0, before;
     if (!fluid || !ids || count <= 0 || fluid->stepping) return 0;
+    isphx_settle(fluid);
     for (i = 0; i < count; ++i) {
         const int index = isph_particle_find(fluid, ids[i]);
         if (index >= 0) fluid->slot_index[isphx_slot(fluid, ids[i])] = -1;
@@ -3162,6 +3448,7 @@ ISPHPBD_API int isph_particles_remove(isph_fluid *fluid, const uint32_t *ids, in
 ISPHPBD_API int isph_particles_edit(isph_fluid *fluid, bool (*edit)(void *user, isph_particle *particle), void *user) {
     int i, changed = 0;
     if (!fluid || !edit || fluid->stepping) return 0;
+    isphx_settle(fluid);
     fluid->stepping = true;
     for (i = 0; i < fluid->count; ++i) {
         isph_particle particle = isphx_particle_get(fluid, i);
@@ -3194,6 +3481,7 @@ ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_ve
     if (!fluid || !isphpbdx_finite3(offset)) return ISPHPBD_BAD_ARGUMENT;
     if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     for (k = 0; k < 2; ++k) { /* first look, then do */
+        if (k == 1) isphx_settle(fluid);
         for (i = 0; i < fluid->count; ++i) {
             float *p = fluid->state.position + 4 * i, moved[3];
             moved[0] = p[0] + offset.x, moved[1] = p[1] + offset.y, moved[2] = p[2] + offset.z;
@@ -3761,6 +4049,7 @@ ISPHPBD_API isph_boundary isph_boundary_create(isph_fluid *fluid, const isph_bou
     isphx_boundary_bounds(fluid, &made);
     made.shape_hash = isphx_shape_hash(fluid, &made);
     made.alive = true;
+    isphx_settle(fluid);
     fluid->boundary[slot] = made;
     fluid->boundary_count++;
     handle.id = (made.generation << 16) | ((uint32_t)slot + 1u);
@@ -3777,10 +4066,26 @@ ISPHPBD_API isphpbd_result isph_boundary_destroy(isph_fluid *fluid, isph_boundar
     const int slot = isphx_boundary_slot(fluid, boundary);
     if (slot < 0) return ISPHPBD_BAD_HANDLE;
     if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
+    isphx_settle(fluid);
     fluid->boundary[slot].alive = false;
     if (fluid->boundary[slot].triangle_count > 0) isphx_mesh_release(fluid, fluid->boundary + slot);
     fluid->boundary_count--;
     return ISPHPBD_OK;
+}
+
+/* The motion that was given becomes the boundary's. */
+static void isphx_boundary_take(isphx_boundary *b) {
+    if (!b->given) return;
+    b->given = false;
+    b->pose = b->given_motion.pose;
+    b->desc.linear_velocity = b->given_motion.linear, b->desc.angular_velocity = b->given_motion.angular;
+}
+
+/* As the user knows it, whatever is under way. */
+static isphx_boundary isphx_boundary_shown(const isphx_boundary *b) {
+    isphx_boundary shown = *b;
+    isphx_boundary_take(&shown);
+    return shown;
 }
 
 ISPHPBD_API isphpbd_result isph_boundary_set_motion(isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 position,
@@ -3792,26 +4097,32 @@ ISPHPBD_API isphpbd_result isph_boundary_set_motion(isph_fluid *fluid, isph_boun
     if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     if (!isphx_motion_ok(position, rotation, linear_velocity, angular_velocity)) return ISPHPBD_BAD_ARGUMENT;
     b = fluid->boundary + slot;
-    b->pose.position = position, b->pose.rotation = rotation;
-    b->desc.linear_velocity = linear_velocity, b->desc.angular_velocity = angular_velocity;
+    b->given = true;
+    b->given_motion.pose.position = position, b->given_motion.pose.rotation = rotation;
+    b->given_motion.linear = linear_velocity, b->given_motion.angular = angular_velocity;
+    if (!isphx_pending(fluid)) isphx_boundary_take(b);
     return ISPHPBD_OK;
 }
 
 ISPHPBD_API isphpbd_result isph_boundary_pose(const isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *position,
                                               isphpbd_quat *rotation) {
     const int slot = isphx_boundary_slot(fluid, boundary);
+    isphx_boundary shown;
     if (slot < 0) return ISPHPBD_BAD_HANDLE;
-    if (position) *position = fluid->boundary[slot].pose.position;
-    if (rotation) *rotation = fluid->boundary[slot].pose.rotation;
+    shown = isphx_boundary_shown(fluid->boundary + slot);
+    if (position) *position = shown.pose.position;
+    if (rotation) *rotation = shown.pose.rotation;
     return ISPHPBD_OK;
 }
 
 ISPHPBD_API isphpbd_result isph_boundary_motion(const isph_fluid *fluid, isph_boundary boundary,
                                                 isphpbd_vec3 *linear_velocity, isphpbd_vec3 *angular_velocity) {
     const int slot = isphx_boundary_slot(fluid, boundary);
+    isphx_boundary shown;
     if (slot < 0) return ISPHPBD_BAD_HANDLE;
-    if (linear_velocity) *linear_velocity = fluid->boundary[slot].desc.linear_velocity;
-    if (angular_velocity) *angular_velocity = fluid->boundary[slot].desc.angular_velocity;
+    shown = isphx_boundary_shown(fluid->boundary + slot);
+    if (linear_velocity) *linear_velocity = shown.desc.linear_velocity;
+    if (angular_velocity) *angular_velocity = shown.desc.angular_velocity;
     return ISPHPBD_OK;
 }
 
@@ -3821,6 +4132,7 @@ ISPHPBD_API isphpbd_result isph_boundary_set_mass(isph_fluid *fluid, isph_bounda
     if (slot < 0) return ISPHPBD_BAD_HANDLE;
     if (fluid->stepping) return ISPHPBD_LOCKED;
     if (!isphx_mass_ok(fluid->boundary[slot].desc.shape, mass, inertia)) return ISPHPBD_BAD_ARGUMENT;
+    isphx_settle(fluid);
     fluid->boundary[slot].desc.mass = mass;
     fluid->boundary[slot].desc.inertia = inertia;
     return ISPHPBD_OK;
@@ -3969,7 +4281,7 @@ static int isphx_entries_fit(isphx_entry *list, int n, int room, uint32_t *flags
 
 static void isphx_walls_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
-    const int begin = block * ISPHX_BLOCK, end = isphpbdx_mini(begin + ISPHX_BLOCK, f->count);
+    const int begin = block * ISPHX_WALL_BLOCK, end = isphpbdx_mini(begin + ISPHX_WALL_BLOCK, f->count);
     int used = block * ISPHX_WALLS_PER_BLOCK, i;
     uint32_t flags = 0;
     for (i = begin; i < end; ++i) {
@@ -4216,32 +4528,44 @@ static void isphx_rows_pad(isph_fluid *f, int i) {
     f->scale[i] = 1.0f;
 }
 
-static void isphx_rows_task(void *ctx, int block) {
+/* The chunk that follows in its stretch: first entry of the matrix that is free, and where its room ends. */
+static int isphx_chunk_room(const isph_fluid *f, int chunk, int *end) {
+    const int chunks = ISPHX_STRETCH * ISPHX_BLOCK / ISPHX_LANES, stretch = chunk / chunks;
+    const int room = isphx_stretch_entries(f->tables.neighbours);
+    *end = (stretch + 1) * room;
+    return chunk % chunks == 0 ? stretch * room : f->sell.offset[chunk - 1] + f->sell.length[chunk - 1] * ISPHX_LANES;
+}
+
+static void isphx_rows_chunk(isph_fluid *f, int chunk, isphx_chunk_work *work, uint32_t *flags) {
+    int end, used = isphx_chunk_room(f, chunk, &end), length, wanted = 0, lane;
+    isphx_chunk_search(f, chunk, work);
+    for (lane = 0; lane < ISPHX_LANES; ++lane) wanted = isphpbdx_maxi(wanted, work->found[lane]);
+    length = isphx_chunk_pad(f, chunk, work, (end - used) / ISPHX_LANES);
+    if (length < wanted || wanted >= ISPHX_LIST - 1) *flags |= ISPH_STEP_CROWDED;
+    f->sell.offset[chunk] = used;
+    f->sell.length[chunk] = length;
+    isphx_chunk_weigh(f, chunk, 0, work, length, f->sell.value + used);
+    isphx_chunk_weigh(f, chunk, 4, work, length, f->sell.value + used);
+    isphx_chunk_set_columns(&f->sell, chunk, work, length);
+    for (lane = 0; lane < ISPHX_LANES; ++lane) {
+        const int i = chunk * ISPHX_LANES + lane;
+        if (i < f->count) isphx_row_finish(f, i, work, lane);
+    }
+}
+
+/* One block of every stretch, since they follow each other in the room that they share. */
+static void isphx_rows_task(void *ctx, int stretch) {
     isph_fluid *f = (isph_fluid *)ctx;
-    const int room = isphx_block_entries(f->tables.neighbours);
+    const int block = stretch * ISPHX_STRETCH + f->round;
     isphx_chunk_work work;
-    int chunk, end, used = block * room, lane;
+    int chunk, end, lane;
     double entries = 0.0;
     isphx_block_chunks(f->count, block, &chunk, &end);
     for (; chunk < end; ++chunk) {
-        int length, wanted = 0;
-        isphx_chunk_search(f, chunk, &work);
-        for (lane = 0; lane < ISPHX_LANES; ++lane)
-            wanted = isphpbdx_maxi(wanted, work.found[lane]), entries += work.found[lane];
-        length = isphx_chunk_pad(f, chunk, &work, ((block + 1) * room - used) / ISPHX_LANES);
-        if (length < wanted || wanted >= ISPHX_LIST - 1) f->block_flags[block] |= ISPH_STEP_CROWDED;
-        f->sell.offset[chunk] = used;
-        f->sell.length[chunk] = length;
-        isphx_chunk_weigh(f, chunk, 0, &work, length, f->sell.value + used);
-        isphx_chunk_weigh(f, chunk, 4, &work, length, f->sell.value + used);
-        isphx_chunk_set_columns(&f->sell, chunk, &work, length);
-        for (lane = 0; lane < ISPHX_LANES; ++lane) {
-            const int i = chunk * ISPHX_LANES + lane;
-            if (i < f->count) isphx_row_finish(f, i, &work, lane);
-        }
-        used += length * ISPHX_LANES;
+        isphx_rows_chunk(f, chunk, &work, f->block_flags + block);
+        for (lane = 0; lane < ISPHX_LANES; ++lane) entries += work.found[lane];
     }
-    f->partial[8 * block] = entries;
+    if (block < isphx_blocks(f->count)) f->partial[8 * block] = entries;
 }
 
 /* ---- sorting ---- */
@@ -4260,48 +4584,78 @@ static void isphx_sort_task(void *ctx, int block) {
     }
 }
 
-static void isphx_sort(isph_fluid *f) {
-    isphx_cells_build(&f->cells, &f->desc.parallel, f->reach, f->state.position, 4 * sizeof(float), f->count,
-                      f->entry_first);
-    isphpbdx_run(&f->desc.parallel, isphx_sort_task, f, isphx_blocks(f->count));
+static void isphx_stage_cells(isph_fluid *f) {
+    isphx_cells_job *job = &f->sorting;
+    job->cells = &f->cells, job->machine = &f->machine, job->cell = f->entry_first;
+    job->xyz = f->state.position, job->stride = 4 * sizeof(float), job->count = f->count;
+    isphx_cells_build(job, f->reach);
 }
+
+/* Most work of a substep: a task over blocks of rows. */
+static void isphx_post_rows(isph_fluid *f, void (*task)(void *, int), int unit) {
+    isphx_post(&f->machine, task, f, isphx_blocks(f->count), unit);
+}
+
+static void isphx_stage_sort(isph_fluid *f) { isphx_post_rows(f, isphx_sort_task, ISPHX_LIGHT); }
 
 /* Finds the rows; where crowding makes the matrix overflow, ever fewer particles per cell take part (the rest are
    spread by isphx_relief) until it fits. */
-static void isphx_rows(isph_fluid *f) {
+static void isphx_rows_judge(void *ctx);
+
+static void isphx_rows_round(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_post(&f->machine, isphx_rows_task, f, isphx_stretches(f->count), ISPHX_HEAVY);
+    isphx_then(&f->machine, isphx_rows_judge, f);
+}
+
+static void isphx_rows_try(isph_fluid *f) {
     static const int limits[3] = {32, 16, 10};
-    const int blocks = isphx_blocks(f->count);
-    int attempt, b;
+    int b;
+    f->cells.crowd_limit = limits[f->attempt];
+    f->cells.crowded = f->cells.fullest > f->cells.crowd_limit;
+    for (b = 0; b < isphx_blocks(f->count); ++b) f->block_flags[b] &= ~(uint32_t)ISPH_STEP_CROWDED;
+    f->round = 0;
+    isphx_rows_round(f);
+}
+
+static void isphx_rows_judge(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    uint32_t overflow = 0;
     double entries = 0.0;
-    for (attempt = 0; attempt < 3; ++attempt) {
-        uint32_t overflow = 0;
-        f->cells.crowd_limit = limits[attempt];
-        f->cells.crowded = f->cells.fullest > f->cells.crowd_limit;
-        for (b = 0; b < blocks; ++b) f->block_flags[b] &= ~(uint32_t)ISPH_STEP_CROWDED;
-        isphpbdx_run(&f->desc.parallel, isphx_rows_task, f, blocks);
-        for (b = 0; b < blocks; ++b) overflow |= f->block_flags[b] & ISPH_STEP_CROWDED;
-        if (!overflow) break;
+    int b;
+    if (++f->round < ISPHX_STRETCH) {
+        isphx_rows_round(f);
+        return;
+    }
+    for (b = 0; b < isphx_blocks(f->count); ++b) {
+        overflow |= f->block_flags[b] & ISPH_STEP_CROWDED;
+        entries += f->partial[8 * b];
+    }
+    if (overflow && f->attempt < 2) {
+        ++f->attempt;
+        isphx_rows_try(f);
+        return;
     }
     f->sell.rows = f->count;
-    for (b = 0; b < blocks; ++b) entries += f->partial[8 * b];
     f->stats.neighbours_mean = (float)(entries / f->count);
     if (f->cells.crowded) f->flags |= ISPH_STEP_CROWDED;
+}
+
+static void isphx_stage_rows(isph_fluid *f) {
+    f->attempt = 0;
+    isphx_rows_try(f);
 }
 
 /* [coarsen] Coarse level of the pressure matrix. Aggregates are cubic cells of m spacings; the coupling of two
    neighbours is that of full lattice cells times the fuller share of the emptier one, which is close to the Galerkin
    matrix and costs nothing. Numbered along the sorted axes, so that the envelope stays narrow. */
-typedef struct isphx_blocks_frame {
-    int size, dim[3];
-    bool wraps[3];
-    const float *coupling;
-} isphx_blocks_frame;
-
-static void isphx_coarse_frame(const isph_fluid *f, int attempt, int table_capacity, isphx_blocks_frame *frame) {
-    const int size = isphx_coarse_sizes[attempt];
+static void isphx_coarse_frame(isph_fluid *f, int table_capacity) {
+    isphx_blocks_frame *frame = &f->frame;
+    const int size = isphx_coarse_sizes[f->attempt];
     int k;
     frame->size = size;
-    frame->coupling = f->tables.coupling[attempt];
+    frame->coupling = f->tables.coupling[f->attempt];
+    frame->table = (int *)(void *)f->scratch;
     for (k = 0; k < 3; ++k) {
         const double cells = (k == 0 ? (double)f->cells.dim[0] / ISPHX_CELLS_PER_RADIUS : (double)f->cells.dim[k]) *
                              (double)f->desc.support / size;
@@ -4316,7 +4670,10 @@ static void isphx_coarse_frame(const isph_fluid *f, int attempt, int table_capac
     }
 }
 
-static int isphx_coarse_cell(const isph_fluid *f, const isphx_blocks_frame *frame, const float *p) {
+static int isphx_coarse_cells(const isphx_blocks_frame *frame) { return frame->dim[0] * frame->dim[1] * frame->dim[2]; }
+
+static int isphx_coarse_cell(const isph_fluid *f, const float *p) {
+    const isphx_blocks_frame *frame = &f->frame;
     const double inverse = 1.0 / ((double)f->dx * frame->size);
     int c[3], k;
     for (k = 0; k < 3; ++k) {
@@ -4326,45 +4683,18 @@ static int isphx_coarse_cell(const isph_fluid *f, const isphx_blocks_frame *fram
     return (c[2] * frame->dim[1] + c[1]) * frame->dim[0] + c[0];
 }
 
-typedef struct isphx_coarse_job {
-    isph_fluid *fluid;
-    const isphx_blocks_frame *frame;
-    int *table;
-} isphx_coarse_job;
-
 static void isphx_coarse_locate_task(void *ctx, int block) {
-    const isphx_coarse_job *job = (const isphx_coarse_job *)ctx;
-    isph_fluid *f = job->fluid;
+    isph_fluid *f = (isph_fluid *)ctx;
     const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
     int i;
-    for (i = block * ISPHX_BLOCK; i < end; ++i)
-        f->coarse.aggregate[i] = isphx_coarse_cell(f, job->frame, f->position + 4 * i);
+    for (i = block * ISPHX_BLOCK; i < end; ++i) f->coarse.aggregate[i] = isphx_coarse_cell(f, f->position + 4 * i);
 }
 
 static void isphx_coarse_rename_task(void *ctx, int block) {
-    const isphx_coarse_job *job = (const isphx_coarse_job *)ctx;
-    int *aggregate = job->fluid->coarse.aggregate;
-    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, job->fluid->count);
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
     int i;
-    for (i = block * ISPHX_BLOCK; i < end; ++i) aggregate[i] = job->table[aggregate[i]];
-}
-
-/* Numbers the occupied cells; table[cell] = aggregate or -1. False when there are too many. */
-static bool isphx_coarse_number(isphx_coarse_job *job) {
-    isph_fluid *f = job->fluid;
-    isphx_coarse *coarse = &f->coarse;
-    const int cells = job->frame->dim[0] * job->frame->dim[1] * job->frame->dim[2];
-    int i;
-    for (i = 0; i < cells; ++i) job->table[i] = -1;
-    isphpbdx_run(&f->desc.parallel, isphx_coarse_locate_task, job, isphx_blocks(f->count));
-    for (i = 0; i < f->count; ++i) job->table[coarse->aggregate[i]] = 0;
-    coarse->count = 0;
-    for (i = 0; i < cells; ++i)
-        if (job->table[i] == 0) job->table[i] = coarse->count++;
-    if (coarse->count > coarse->capacity) return false;
-    isphpbdx_run(&f->desc.parallel, isphx_coarse_rename_task, job, isphx_blocks(f->count));
-    isphx_coarse_members(coarse, f->count);
-    return true;
+    for (i = block * ISPHX_BLOCK; i < end; ++i) f->coarse.aggregate[i] = f->frame.table[f->coarse.aggregate[i]];
 }
 
 static float isphx_coarse_fill(const isph_fluid *f, int g) {
@@ -4372,9 +4702,10 @@ static float isphx_coarse_fill(const isph_fluid *f, int g) {
 }
 
 /* Links the cell to those of its 13 lower neighbours that are occupied. */
-static void isphx_coarse_link_cell(isph_fluid *f, const isphx_blocks_frame *frame, const int *table, int cell) {
+static void isphx_coarse_link_cell(isph_fluid *f, int cell) {
+    const isphx_blocks_frame *frame = &f->frame;
     isphx_coarse *coarse = &f->coarse;
-    const int own = table[cell], scale_at = coarse->member[coarse->member_start[own]];
+    const int own = frame->table[cell], scale_at = coarse->member[coarse->member_start[own]];
     int c[3], d, k;
     c[0] = cell % frame->dim[0], c[1] = cell / frame->dim[0] % frame->dim[1],
     c[2] = cell / frame->dim[0] / frame->dim[1];
@@ -4390,7 +4721,7 @@ static void isphx_coarse_link_cell(isph_fluid *f, const isphx_blocks_frame *fram
             else outside = outside || n[k] < 0 || n[k] >= frame->dim[k];
         }
         if (outside) continue;
-        other = table[(n[2] * frame->dim[1] + n[1]) * frame->dim[0] + n[0]];
+        other = frame->table[(n[2] * frame->dim[1] + n[1]) * frame->dim[0] + n[0]];
         if (other < 0 || other == own) continue;
         coupling = frame->coupling[kind] * isphpbdx_min(isphx_coarse_fill(f, own), isphx_coarse_fill(f, other));
         coupling *= f->scale[scale_at] * f->scale[coarse->member[coarse->member_start[other]]];
@@ -4415,38 +4746,94 @@ static void isphx_coarse_diagonal_task(void *ctx, int block) {
     }
 }
 
-static int isphx_coarse_blocks(const isphx_coarse *coarse) {
-    return (coarse->count + ISPHX_COARSE_BLOCK - 1) / ISPHX_COARSE_BLOCK;
-}
-
-static void isphx_coarse_couple(const isphx_coarse_job *job) {
-    isph_fluid *f = job->fluid;
-    const int cells = job->frame->dim[0] * job->frame->dim[1] * job->frame->dim[2];
+#define ISPHX_LINK_CELLS 64 /* per task */
+static void isphx_coarse_link_task(void *ctx, int task) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int end = isphpbdx_mini((task + 1) * ISPHX_LINK_CELLS, isphx_coarse_cells(&f->frame));
     int i;
-    isphpbdx_run(&f->desc.parallel, isphx_coarse_diagonal_task, f, isphx_coarse_blocks(&f->coarse));
-    for (i = 0; i < cells; ++i)
-        if (job->table[i] >= 0) isphx_coarse_link_cell(f, job->frame, job->table, i);
+    for (i = task * ISPHX_LINK_CELLS; i < end; ++i)
+        if (f->frame.table[i] >= 0) isphx_coarse_link_cell(f, i);
 }
 
-/* Grows the cells until numbering, memory and work are in proportion to the particles. Leaves count = 0 when nothing
-   is. */
-static void isphx_coarsen(isph_fluid *f) {
-    isphx_blocks_frame frame;
-    isphx_coarse_job job;
-    int attempt;
-    job.fluid = f, job.frame = &frame, job.table = (int *)(void *)f->scratch;
-    f->coarse.weight = f->now.several ? f->scale : NULL;
-    for (attempt = 0; attempt < ISPHX_COARSE_SIZES; ++attempt) {
-        double work;
-        isphx_coarse_frame(f, attempt, isphpbdx_maxi(2 * isphx_padded(f->desc.particle_capacity), 64), &frame);
-        if (!isphx_coarse_number(&job)) continue;
-        isphx_coarse_couple(&job);
-        work = isphx_coarse_envelope(&f->coarse);
-        if (work < 0.0 || work > 400.0 * f->count + 1e5) continue;
-        isphx_coarse_factor(&f->coarse);
+/* Piece by piece: cells are numbered, members listed, links made and the factor found. Cells grow until numbering,
+   memory and work are in proportion to the particles; count = 0 is left when nothing is. */
+static void isphx_coarsen_try(isph_fluid *f);
+
+static void isphx_coarsen_again(isph_fluid *f) {
+    f->coarse.count = 0;
+    if (++f->attempt < ISPHX_COARSE_SIZES) isphx_coarsen_try(f);
+}
+
+static void isphx_coarsen_factor(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const double work = isphx_coarse_envelope(&f->coarse);
+    if (work < 0.0 || work > 400.0 * f->count + 1e5) isphx_coarsen_again(f);
+    else isphx_post_ordered(&f->machine, isphx_coarse_factor_task, &f->coarse, f->coarse.count, ISPHX_MEDIUM);
+}
+
+static void isphx_coarsen_link(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int tasks = (isphx_coarse_cells(&f->frame) + ISPHX_LINK_CELLS - 1) / ISPHX_LINK_CELLS;
+    isphx_post_ordered(&f->machine, isphx_coarse_link_task, f, tasks, ISPHX_MEDIUM);
+    isphx_then(&f->machine, isphx_coarsen_factor, f);
+}
+
+static void isphx_coarsen_diagonal(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_post(&f->machine, isphx_coarse_diagonal_task, f, isphx_coarse_blocks(&f->coarse), ISPHX_MEDIUM);
+    isphx_then(&f->machine, isphx_coarsen_link, f);
+}
+
+static void isphx_coarsen_place(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_members_sum(&f->coarse);
+    isphx_post_ordered(&f->machine, isphx_members_place_task, &f->coarse, isphx_member_tasks(&f->coarse), ISPHX_HEAVY);
+    isphx_then(&f->machine, isphx_coarsen_diagonal, f);
+}
+
+static void isphx_coarsen_members(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_members_clear(&f->coarse, f->count);
+    isphx_post_ordered(&f->machine, isphx_members_count_task, &f->coarse, isphx_member_tasks(&f->coarse), ISPHX_HEAVY);
+    isphx_then(&f->machine, isphx_coarsen_place, f);
+}
+
+static void isphx_coarsen_number(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    int *table = f->frame.table, i, count = 0;
+    for (i = 0; i < f->count; ++i) table[f->coarse.aggregate[i]] = 0;
+    for (i = 0; i < isphx_coarse_cells(&f->frame); ++i)
+        if (table[i] == 0) table[i] = count++;
+    if (count > f->coarse.capacity) {
+        isphx_coarsen_again(f);
         return;
     }
-    f->coarse.count = 0;
+    f->coarse.count = count;
+    isphx_post_rows(f, isphx_coarse_rename_task, ISPHX_LIGHT);
+    isphx_then(&f->machine, isphx_coarsen_members, f);
+}
+
+static void isphx_coarsen_try(isph_fluid *f) {
+    int i;
+    isphx_coarse_frame(f, isphpbdx_maxi(2 * isphx_padded(f->desc.particle_capacity), 64));
+    for (i = 0; i < isphx_coarse_cells(&f->frame); ++i) f->frame.table[i] = -1;
+    isphx_post_rows(f, isphx_coarse_locate_task, ISPHX_LIGHT);
+    isphx_then(&f->machine, isphx_coarsen_number, f);
+}
+
+static bool isphx_projects(const isph_fluid *f) {
+    return f->solver_enabled && f->desc.solver == ISPH_SOLVER_INCOMPRESSIBLE;
+}
+static bool isphx_weakly_compressible(const isph_fluid *f) {
+    return f->solver_enabled && f->desc.solver == ISPH_SOLVER_WEAKLY_COMPRESSIBLE;
+}
+
+/* With Jacobi too: the closed components are found on it. */
+static void isphx_stage_coarsen(isph_fluid *f) {
+    if (!isphx_projects(f)) return;
+    f->coarse.weight = f->now.several ? f->scale : NULL;
+    f->attempt = 0;
+    isphx_coarsen_try(f);
 }
 
 /* [predict] u* = u + dt g + viscosity + smoothing. In: velocity. Out: star. The smoothing (XSPH) and explicit
@@ -4593,6 +4980,9 @@ static float isphx_wall_pull(const isph_fluid *f, int i, int k) {
     return sum;
 }
 
+/* The pressure diagonal waits in `next`, which is idle until the move; the solution is there, too. */
+static float *isphx_viscosity_solution(isph_fluid *f) { return f->next + 2 * (size_t)isphx_padded(f->count); }
+
 /* Diagonal, right sides and start of two components from now.component on; the fourth is nothing. */
 static void isphx_viscosity_row(isph_fluid *f, int i, float neighbours) {
     const float grip = isphx_grip_of(f, i);
@@ -4605,7 +4995,7 @@ static void isphx_viscosity_row(isph_fluid *f, int i, float neighbours) {
         const float u = component < 3 ? f->star[4 * i + component] : 0.0f;
         const float wall = component < 3 ? isphx_wall_pull(f, i, component) : 0.0f;
         f->pair[1][2 * i + k] = inertia / grip * u + grip * wall;
-        f->pair[3][2 * i + k] = grip * u; /* start; moved to its place by the caller */
+        isphx_viscosity_solution(f)[2 * i + k] = grip * u; /* start */
     }
 }
 
@@ -4625,15 +5015,13 @@ static void isphx_viscosity_task(void *ctx, int block) {
 }
 
 /* What the walls felt of the implicit solve: V dt mu / dx^2 times grip times slip, with the velocities it ended on. */
-static void isphx_viscosity_reactions(isph_fluid *f) {
-    int i, e;
-    for (i = 0; i < f->count; ++i) {
-        const float scale = -f->volume * f->now.seconds * f->material_table[f->material[i]].viscosity / (f->dx * f->dx);
-        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
-            isphx_entry *entry = f->entry + e;
-            entry->impulse =
-                isphpbdx_madd(entry->impulse, isphx_slip(entry, isphx_vec(f->star + 4 * i)), scale * entry->grip);
-        }
+static void isphx_viscosity_reactions(isph_fluid *f, int i) {
+    const float scale = -f->volume * f->now.seconds * f->material_table[f->material[i]].viscosity / (f->dx * f->dx);
+    int e;
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+        isphx_entry *entry = f->entry + e;
+        entry->impulse =
+            isphpbdx_madd(entry->impulse, isphx_slip(entry, isphx_vec(f->star + 4 * i)), scale * entry->grip);
     }
 }
 
@@ -4641,38 +5029,80 @@ static void isphx_system_make(isph_fluid *f, isphx_system *s, float *x) {
     memset(s, 0, sizeof *s);
     s->sell = &f->sell;
     s->diagonal = f->diagonal, s->inverse = f->inverse;
-    s->parallel = &f->desc.parallel;
+    s->machine = &f->machine;
+    s->hurry = &f->hurry;
     s->x = x, s->r = f->pair[1], s->d = f->pair[2], s->q = f->pair[3];
     s->partial = f->partial;
 }
 
-/* The pressure diagonal waits in `next`, which is idle until the move; so does the solution. */
-static void isphx_viscosity(isph_fluid *f) {
-    const int cap[2] = {200, 200};
-    const bool warm[2] = {true, true};
-    float *diagonal = f->next, *inverse = f->next + isphx_padded(f->count),
-          *x = f->next + 2 * (size_t)isphx_padded(f->count);
-    isphx_system system;
-    isphx_cg_result result;
-    int i, k;
-    memcpy(diagonal, f->diagonal, (size_t)f->count * sizeof(float));
-    memcpy(inverse, f->inverse, (size_t)f->count * sizeof(float));
-    memset(x, 0, 2 * (size_t)isphx_padded(f->count) * sizeof(float));
-    for (f->now.component = 0; f->now.component < 3; f->now.component += 2) {
-        isphpbdx_run(&f->desc.parallel, isphx_viscosity_task, f, isphx_blocks(f->count));
-        memcpy(x, f->pair[3], 2 * (size_t)f->count * sizeof(float));
-        isphx_system_make(f, &system, x);
-        result = isphx_cg(&system, warm, 1e-3f, cap, NULL);
-        f->stats.viscosity_iterations =
-            isphpbdx_maxi(f->stats.viscosity_iterations, isphpbdx_maxi(result.iterations[0], result.iterations[1]));
-        for (i = 0; i < f->count; ++i) {
-            for (k = 0; k < 2 && f->now.component + k < 3; ++k)
-                f->star[4 * i + f->now.component + k] = x[2 * i + k] / isphx_grip_of(f, i);
-        }
+static void isphx_viscosity_keep_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, isphx_padded(f->count));
+    float *x = isphx_viscosity_solution(f);
+    int i;
+    for (i = block * ISPHX_BLOCK; i < end; ++i) {
+        f->next[2 * i] = f->diagonal[i], f->next[2 * i + 1] = f->inverse[i];
+        x[2 * i] = x[2 * i + 1] = 0.0f;
     }
-    memcpy(f->diagonal, diagonal, (size_t)f->count * sizeof(float));
-    memcpy(f->inverse, inverse, (size_t)f->count * sizeof(float));
-    isphx_viscosity_reactions(f);
+}
+
+static void isphx_viscosity_store_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
+    const float *x = isphx_viscosity_solution(f);
+    int i, k;
+    for (i = block * ISPHX_BLOCK; i < end; ++i) {
+        for (k = 0; k < 2 && f->now.component + k < 3; ++k)
+            f->star[4 * i + f->now.component + k] = x[2 * i + k] / isphx_grip_of(f, i);
+    }
+}
+
+static void isphx_viscosity_end_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
+    int i;
+    for (i = block * ISPHX_BLOCK; i < end; ++i) {
+        f->diagonal[i] = f->next[2 * i], f->inverse[i] = f->next[2 * i + 1];
+        isphx_viscosity_reactions(f, i);
+    }
+}
+
+static void isphx_viscosity_rows(void *ctx);
+
+static void isphx_viscosity_next(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    f->now.component += 2;
+    if (f->now.component < 3) isphx_viscosity_rows(f);
+    else isphx_post_rows(f, isphx_viscosity_end_task, ISPHX_MEDIUM);
+}
+
+static void isphx_viscosity_store(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int *iterations = f->system.result.iterations;
+    f->stats.viscosity_iterations =
+        isphpbdx_maxi(f->stats.viscosity_iterations, isphpbdx_maxi(iterations[0], iterations[1]));
+    isphx_post_rows(f, isphx_viscosity_store_task, ISPHX_LIGHT);
+    isphx_then(&f->machine, isphx_viscosity_next, f);
+}
+
+static void isphx_viscosity_solve(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_system_make(f, &f->system, isphx_viscosity_solution(f));
+    f->system.then = isphx_viscosity_store, f->system.then_ctx = f;
+    isphx_cg(&f->system, true, true, 1e-3f, 200, 200);
+}
+
+static void isphx_viscosity_rows(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_post_rows(f, isphx_viscosity_task, ISPHX_MEDIUM);
+    isphx_then(&f->machine, isphx_viscosity_solve, f);
+}
+
+static void isphx_stage_viscosity(isph_fluid *f) {
+    if (!f->now.implicit_viscosity || isphx_weakly_compressible(f)) return;
+    f->now.component = 0;
+    isphx_post_rows(f, isphx_viscosity_keep_task, ISPHX_LIGHT);
+    isphx_then(&f->machine, isphx_viscosity_rows, f);
 }
 
 /* [pressure] Right sides: -rho dx^2 div(u*) / dt for the pressure (eqs 7-8), dx^2 (density - 1) for the density
@@ -4774,25 +5204,35 @@ static isphx_cg_result isphx_solve_bicgstab(isph_fluid *f, isphx_system *system)
     return result;
 }
 
-static void isphx_solve(isph_fluid *f) {
-    const int cap[2] = {f->desc.max_iterations, f->desc.density_projection ? f->desc.max_iterations : 0};
-    const bool warm[2] = {true, false}; /* the density error left over is new every time */
-    isphx_system system;
-    isphx_cg_result result;
-    isphx_system_make(f, &system, f->pair[0]);
-    isphx_coarsen(f); /* with Jacobi too: the closed components are found on it */
-    if (f->desc.preconditioner == ISPH_PRECONDITIONER_TWO_LEVEL && f->coarse.count > 0) system.coarse = &f->coarse;
-    if (f->coupler.walls && f->coupler.respond) system.respond = isphx_respond, system.respond_ctx = f;
-    isphpbdx_run(&f->desc.parallel, isphx_rhs_task, f, isphx_blocks(f->count));
-    result = f->desc.linear_solver == ISPH_LINEAR_CG || system.respond
-                 ? isphx_cg(&system, warm, f->desc.tolerance, cap, NULL)
-                 : isphx_solve_bicgstab(f, &system);
-    f->stats.pressure_iterations = result.iterations[0], f->stats.density_iterations = result.iterations[1];
-    f->stats.pressure_residual = result.residual[0], f->stats.density_residual = result.residual[1];
-    f->stats.total_pressure_iterations += (uint64_t)result.iterations[0];
-    f->stats.total_density_iterations += (uint64_t)result.iterations[1];
-    if (result.residual[0] > f->desc.tolerance || result.residual[1] > f->desc.tolerance)
+static void isphx_stage_divergence(isph_fluid *f) {
+    if (isphx_projects(f)) isphx_post_rows(f, isphx_rhs_task, ISPHX_MEDIUM);
+}
+
+static void isphx_solved(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const isphx_cg_result *result = &f->system.result;
+    f->stats.pressure_iterations = result->iterations[0], f->stats.density_iterations = result->iterations[1];
+    f->stats.pressure_residual = result->residual[0], f->stats.density_residual = result->residual[1];
+    f->stats.total_pressure_iterations += (uint64_t)result->iterations[0];
+    f->stats.total_density_iterations += (uint64_t)result->iterations[1];
+    if (result->residual[0] > f->desc.tolerance || result->residual[1] > f->desc.tolerance)
         f->flags |= ISPH_STEP_ITERATIONS_CAPPED;
+}
+
+static void isphx_stage_solve(isph_fluid *f) {
+    isphx_system *system = &f->system;
+    if (!isphx_projects(f)) return;
+    isphx_system_make(f, system, f->pair[0]);
+    if (f->desc.preconditioner == ISPH_PRECONDITIONER_TWO_LEVEL && f->coarse.count > 0) system->coarse = &f->coarse;
+    if (f->coupler.walls && f->coupler.respond) system->respond = isphx_respond, system->respond_ctx = f;
+    if (f->desc.linear_solver == ISPH_LINEAR_CG || system->respond) {
+        system->then = isphx_solved, system->then_ctx = f;
+        isphx_cg(system, true, false, f->desc.tolerance, f->desc.max_iterations,
+                 f->desc.density_projection ? f->desc.max_iterations : 0); /* the density error is new every time */
+    } else {
+        system->result = isphx_solve_bicgstab(f, system);
+        isphx_solved(f);
+    }
 }
 
 /* [move] Pressure acceleration, density displacement, contact. In: star, pairs. Out: next velocity (in star) and
@@ -5054,7 +5494,7 @@ static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, 
 
 static void isphx_move_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
-    const bool projected = f->solver_enabled && f->desc.solver == ISPH_SOLVER_INCOMPRESSIBLE;
+    const bool projected = isphx_projects(f);
     int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane, quarantined = 0;
     uint32_t flags = 0;
     isphx_force force;
@@ -5089,8 +5529,16 @@ static void isphx_pressures_task(void *ctx, int block) {
         f->density_pressure[i] = f->shape[4 * i + 3] > ISPHX_OPEN ? isphpbdx_max(q, 0.0f) : q;
     }
 }
-static void isphx_pressures(isph_fluid *f) {
-    isphpbdx_run(&f->desc.parallel, isphx_pressures_task, f, isphx_blocks(f->count));
+
+static void isphx_no_pressure_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int begin = block * ISPHX_BLOCK, end = isphpbdx_mini(begin + ISPHX_BLOCK, f->count);
+    memset(f->pressure + begin, 0, (size_t)(end - begin) * sizeof(float));
+}
+
+static void isphx_stage_pressures(isph_fluid *f) {
+    if (isphx_projects(f)) isphx_post_rows(f, isphx_pressures_task, ISPHX_LIGHT);
+    else if (!f->solver_enabled) isphx_post_rows(f, isphx_no_pressure_task, ISPHX_LIGHT);
 }
 
 /* A component of fluid that nothing open touches has its pressure up to a constant: its least value becomes 0.
@@ -5117,12 +5565,28 @@ static void isphx_aggregates_task(void *ctx, int block) {
     }
 }
 
-static void isphx_close_components(isph_fluid *f) {
+static void isphx_lower_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_coarse *coarse = &f->coarse;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
+    int g, m;
+    for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
+        const int root = coarse->first[g];
+        if (coarse->diagonal[root] > 0.0f) continue;
+        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
+            const int i = coarse->member[m];
+            f->pair[0][2 * i] -= coarse->value[root] * f->scale[i];
+        }
+    }
+}
+
+/* Roots are the lowest of their component, and every aggregate knows its own in the end. */
+static void isphx_find_components(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
     isphx_coarse *coarse = &f->coarse;
     int *parent = coarse->first;
     float *least = coarse->value, *air = coarse->diagonal;
-    int g, k, m;
-    isphpbdx_run(&f->desc.parallel, isphx_aggregates_task, f, isphx_coarse_blocks(coarse));
+    int g, k;
     for (g = 0; g < coarse->count; ++g) parent[g] = g;
     for (g = 0; g < coarse->count; ++g) {
         for (k = 0; k < coarse->link_count[g]; ++k) {
@@ -5131,20 +5595,19 @@ static void isphx_close_components(isph_fluid *f) {
             parent[isphpbdx_maxi(a, b)] = isphpbdx_mini(a, b);
         }
     }
-    for (g = coarse->count - 1; g >= 0; --g) { /* roots are the lowest of their component */
-        const int root = isphx_root(parent, g);
+    for (g = coarse->count - 1; g >= 0; --g) {
+        const int root = parent[g] = isphx_root(parent, g);
         if (root == g) continue;
         air[root] += air[g];
         least[root] = isphpbdx_min(least[root], least[g]);
     }
-    for (g = 0; g < coarse->count; ++g) {
-        const int root = isphx_root(parent, g);
-        if (air[root] > 0.0f) continue;
-        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
-            const int i = coarse->member[m];
-            f->pair[0][2 * i] -= least[root] * f->scale[i];
-        }
-    }
+    isphx_post(&f->machine, isphx_lower_task, f, isphx_coarse_blocks(coarse), ISPHX_MEDIUM);
+}
+
+static void isphx_stage_components(isph_fluid *f) {
+    if (!isphx_projects(f) || f->coarse.count == 0) return;
+    isphx_post(&f->machine, isphx_aggregates_task, f, isphx_coarse_blocks(&f->coarse), ISPHX_MEDIUM);
+    isphx_then(&f->machine, isphx_find_components, f);
 }
 
 /* [weakly-compressible] The classic baseline (Becker et al., section III): Tait's equation, symmetric forces,
@@ -5158,10 +5621,12 @@ static float isphx_sound_speed(const isph_fluid *f) {
 }
 
 /* P / density^2 of every particle, with the position; pressure for the view. Suction is cut off. */
-static void isphx_tait(isph_fluid *f) {
+static void isphx_equation_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
     const float c = isphx_sound_speed(f);
     int i, k;
-    for (i = 0; i < f->count; ++i) {
+    for (i = block * ISPHX_BLOCK; i < end; ++i) {
         const float density = f->spread[4 * i + 3], rho = f->material_table[f->material[i]].density;
         float power = 1.0f;
         for (k = 0; k < ISPHX_TAIT_EXPONENT; ++k) power *= density;
@@ -5241,42 +5706,65 @@ static void isphx_now(isph_fluid *f, float seconds) {
     now->implicit_viscosity = now->diffusion > ISPHX_IMPLICIT_VISCOSITY;
 }
 
-static void isphx_boundaries_advance(isph_fluid *f, bool commit) {
+static void isphx_boundaries_advance(isph_fluid *f) {
     int a;
     for (a = 0; a < f->active_count; ++a) {
-        isphx_boundary *boundary = f->boundary + f->active[a];
-        if (commit) boundary->pose = boundary->end;
-        else
-            boundary->end = isphx_pose_advance(boundary->pose, boundary->desc.linear_velocity,
-                                               boundary->desc.angular_velocity, f->now.seconds);
+        isphx_boundary *b = f->boundary + f->active[a];
+        b->end = isphx_pose_advance(b->pose, b->desc.linear_velocity, b->desc.angular_velocity, f->now.seconds);
+    }
+}
+
+/* The motion of this substep becomes the boundaries' state. */
+static void isphx_boundaries_commit(isph_fluid *f) {
+    int a, k;
+    for (a = 0; a < f->active_count; ++a) {
+        isphx_boundary *b = f->boundary + f->active[a];
+        b->pose = b->end;
+        for (k = 0; k < 3; ++k) b->linear[k] += b->gain[k], b->angular[k] += b->gain[3 + k];
+        isphx_boundary_take(b);
     }
 }
 
 /* Adds an entry's impulse to its boundary. */
 static void isphx_boundary_push(isphx_boundary *b, isphpbd_vec3 at, isphpbd_vec3 j) {
     const isphpbd_vec3 torque = isphpbdx_cross(isphpbdx_sub(at, b->pose.position), j);
-    b->linear[0] += (double)j.x, b->linear[1] += (double)j.y, b->linear[2] += (double)j.z;
-    b->angular[0] += (double)torque.x, b->angular[1] += (double)torque.y, b->angular[2] += (double)torque.z;
+    b->gain[0] += (double)j.x, b->gain[1] += (double)j.y, b->gain[2] += (double)j.z;
+    b->gain[3] += (double)torque.x, b->gain[4] += (double)torque.y, b->gain[5] += (double)torque.z;
+}
+
+static void isphx_impulses_flush(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    if (f->impulse_count > 0) f->coupler.impulses(f->coupler.user, f->impulse, f->impulse_count);
+    f->impulse_count = 0;
+}
+
+static void isphx_deliver_entry(isph_fluid *f, int i, const isphx_entry *entry) {
+    const isphpbd_vec3 at = isphx_vec(f->position + 4 * i);
+    isph_wall_impulse *impulse = f->impulse + f->impulse_count;
+    if (entry->boundary >= 0) {
+        isphx_boundary_push(f->boundary + entry->boundary, isphpbdx_madd(at, entry->normal, -entry->distance),
+                            entry->impulse);
+    } else if (f->coupler.impulses) {
+        impulse->particle = i, impulse->tag = entry->tag;
+        impulse->impulse = entry->impulse, impulse->position = at;
+        if (++f->impulse_count == ISPHX_IMPULSES) isphx_impulses_flush(f);
+    }
 }
 
 /* Hands out the impulses of this substep, in the order of the particles. */
-static void isphx_deliver(isph_fluid *f) {
-    int i, e, n = 0;
-    for (i = 0; i < f->count; ++i) {
-        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
-            const isphx_entry *entry = f->entry + e;
-            const isphpbd_vec3 at = isphx_vec(f->position + 4 * i);
-            if (entry->boundary >= 0) {
-                isphx_boundary_push(f->boundary + entry->boundary, isphpbdx_madd(at, entry->normal, -entry->distance),
-                                    entry->impulse);
-            } else if (f->coupler.impulses) {
-                f->impulse[n].particle = i, f->impulse[n].tag = entry->tag;
-                f->impulse[n].impulse = entry->impulse, f->impulse[n++].position = at;
-                if (n == ISPHX_IMPULSES) f->coupler.impulses(f->coupler.user, f->impulse, n), n = 0;
-            }
-        }
-    }
-    if (n > 0) f->coupler.impulses(f->coupler.user, f->impulse, n);
+static void isphx_deliver_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
+    int i, e;
+    for (i = block * ISPHX_BLOCK; i < end; ++i)
+        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
+            isphx_deliver_entry(f, i, f->entry + e);
+}
+
+static void isphx_stage_deliver(isph_fluid *f) {
+    f->impulse_count = 0;
+    isphx_post_ordered(&f->machine, isphx_deliver_task, f, isphx_blocks(f->count), ISPHX_LIGHT);
+    isphx_then(&f->machine, isphx_impulses_flush, f);
 }
 
 /* Fastest particle, kinetic energy and density errors, by blocks. */
@@ -5301,11 +5789,11 @@ static void isphx_measure_task(void *ctx, int block) {
     out[5] = (double)dense, out[6] = crowded;
 }
 
-static void isphx_measure(isph_fluid *f) {
+static void isphx_measure_end(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
     double error = 0.0, covered = 0.0, energy = 0.0, fastest = 0.0, dense = 0.0, crowded = 0.0, quarantined = 0.0,
            compression = 0.0;
     int b;
-    isphpbdx_run(&f->desc.parallel, isphx_measure_task, f, isphx_blocks(f->count));
     for (b = 0; b < isphx_blocks(f->count); ++b) {
         const double *part = f->partial + 8 * b;
         fastest = part[1] > fastest ? part[1] : fastest;
@@ -5323,6 +5811,11 @@ static void isphx_measure(isph_fluid *f) {
     f->stats.quarantined += (int)quarantined;
 }
 
+static void isphx_stage_measure(isph_fluid *f) {
+    isphx_post_rows(f, isphx_measure_task, ISPHX_LIGHT);
+    isphx_then(&f->machine, isphx_measure_end, f);
+}
+
 static void isphx_swap(float **a, float **b) {
     float *swap = *a;
     *a = *b, *b = swap;
@@ -5336,10 +5829,13 @@ static void isphx_slots_task(void *ctx, int block) {
 }
 
 /* What the substep has made becomes the state; its arrays are the next one's working memory. */
-static void isphx_commit(isph_fluid *f) {
+static void isphx_stage_commit(isph_fluid *f) {
     isphx_state *state = &f->state;
     uint32_t *id = state->id, *user = state->user;
     uint8_t *material = state->material;
+    if (f->count == 0) isphx_boundaries_advance(f); /* all that there is to do */
+    isphx_boundaries_commit(f);
+    if (f->count == 0) return;
     isphx_swap(&state->position, &f->next);
     isphx_swap(&state->velocity, &f->star);
     isphx_swap(&state->pair, &f->pair[0]);
@@ -5349,97 +5845,129 @@ static void isphx_commit(isph_fluid *f) {
     state->user = f->user, f->user = user;
     state->material = f->material, f->material = material;
     isphpbdx_run(&f->desc.parallel, isphx_slots_task, f, isphx_blocks(f->count));
+    f->stats.total_substeps++;
 }
 
 static void isphx_list_active(isph_fluid *f) {
     int b;
     f->active_count = 0;
-    for (b = 0; b < f->desc.boundary_capacity; ++b)
-        if (f->boundary[b].alive) f->active[f->active_count++] = b;
+    for (b = 0; b < f->desc.boundary_capacity; ++b) {
+        if (!f->boundary[b].alive) continue;
+        f->active[f->active_count++] = b;
+        memset(f->boundary[b].gain, 0, sizeof f->boundary[b].gain);
+    }
 }
 
-static void isphx_clear_rows(isph_fluid *f) {
+static void isphx_stage_walls(isph_fluid *f) {
     int b, i;
     f->moment = f->next; /* which is idle until the viscosity */
-    isphx_list_active(f);
     for (b = 0; b < isphx_blocks(f->count); ++b) f->block_flags[b] = 0;
     for (i = f->count; i < isphx_padded(f->count); ++i) isphx_rows_pad(f, i);
-}
-
-static void isphx_neighbours(isph_fluid *f) {
-    uint64_t t0 = isphpbdx_ticks(&f->desc.clock), t1, t2;
-    isphx_sort(f);
-    isphx_clear_rows(f);
-    t1 = isphpbdx_ticks(&f->desc.clock);
     if (f->coupler.begin) f->coupler.begin(f->coupler.user, f->position, f->velocity, f->count, f->now.seconds);
-    isphpbdx_run(&f->desc.parallel, isphx_walls_task, f, isphx_blocks(f->count));
-    t2 = isphpbdx_ticks(&f->desc.clock);
-    isphx_rows(f);
-    f->stats.ticks_walls += t2 - t1;
-    f->stats.ticks_neighbours += (t1 - t0) + (isphpbdx_ticks(&f->desc.clock) - t2);
+    isphx_post(&f->machine, isphx_walls_task, f, isphx_wall_blocks(f->count), ISPHX_HEAVY);
 }
 
-static void isphx_forces(isph_fluid *f) {
-    const uint64_t t0 = isphpbdx_ticks(&f->desc.clock);
-    uint64_t t1;
-    if (f->desc.solver == ISPH_SOLVER_WEAKLY_COMPRESSIBLE && f->solver_enabled) {
-        isphx_tait(f);
-        isphpbdx_run(&f->desc.parallel, isphx_tait_task, f, isphx_blocks(f->count));
-        f->stats.ticks_pressure += isphpbdx_ticks(&f->desc.clock) - t0;
+static void isphx_tait(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_post_rows(f, isphx_tait_task, ISPHX_MEDIUM);
+}
+
+static void isphx_stage_predict(isph_fluid *f) {
+    if (!isphx_weakly_compressible(f)) {
+        isphx_post_rows(f, isphx_predict_task, ISPHX_MEDIUM);
         return;
     }
-    isphpbdx_run(&f->desc.parallel, isphx_predict_task, f, isphx_blocks(f->count));
-    if (f->now.implicit_viscosity) isphx_viscosity(f);
-    t1 = isphpbdx_ticks(&f->desc.clock);
-    f->stats.ticks_viscosity += t1 - t0;
-    if (!f->solver_enabled) {
-        memset(f->pressure, 0, (size_t)f->count * sizeof(float));
-        return;
-    }
-    isphx_solve(f);
-    isphx_close_components(f);
-    isphx_pressures(f);
-    f->stats.ticks_pressure += isphpbdx_ticks(&f->desc.clock) - t1;
+    isphx_post_rows(f, isphx_equation_task, ISPHX_LIGHT);
+    isphx_then(&f->machine, isphx_tait, f);
+}
+
+static void isphx_stage_move(isph_fluid *f) {
+    isphx_boundaries_advance(f);
+    isphx_post_rows(f, isphx_move_task, ISPHX_HEAVY);
+}
+
+static void isphx_stage_finish(isph_fluid *f) {
+    if (!f->coupler.finish) return;
+    f->finished = true;
+    f->coupler.finish(f->coupler.user, f->position, f->next, f->star, f->count, f->now.seconds);
 }
 
 /* The coupler may have moved particles; what is not a place any more goes back to where it was, at rest. */
-static void isphx_check_finish(isph_fluid *f) {
+static void isphx_check_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
     int i;
-    for (i = 0; i < f->count; ++i) {
+    for (i = block * ISPHX_BLOCK; i < end; ++i) {
         if (isphx_points_ok(f->next + 4 * i, 3 * sizeof(float), 1, f->dx) &&
             isphx_points_ok(f->star + 4 * i, 3 * sizeof(float), 1, 1.0f))
             continue;
         memcpy(f->next + 4 * i, f->position + 4 * i, 3 * sizeof(float));
         isphx_set3(f->star + 4 * i, 0.0f, 0.0f, 0.0f);
-        f->flags |= ISPH_STEP_QUARANTINED;
-        f->stats.quarantined++;
+        f->block_flags[block] |= ISPH_STEP_QUARANTINED;
+        f->partial[8 * block + 7] += 1.0;
     }
 }
 
-static void isphx_substep_run(isph_fluid *f, float seconds) {
-    uint64_t t0;
+static void isphx_stage_check(isph_fluid *f) {
+    if (f->coupler.finish) isphx_post_rows(f, isphx_check_task, ISPHX_LIGHT);
+}
+
+/* A substep from its beginning to its end. Until the last stage the state between substeps is left alone. */
+typedef struct isphx_stage {
+    void (*start)(isph_fluid *f); /* posts its work, if it has any */
+    int timer;
+} isphx_stage;
+static const isphx_stage isphx_stages[] = {
+    {isphx_stage_cells, ISPHX_NEIGHBOURS},   {isphx_stage_sort, ISPHX_NEIGHBOURS},
+    {isphx_stage_walls, ISPHX_WALL_SEARCH},  {isphx_stage_rows, ISPHX_NEIGHBOURS},
+    {isphx_stage_predict, ISPHX_VISCOSITY},  {isphx_stage_viscosity, ISPHX_VISCOSITY},
+    {isphx_stage_coarsen, ISPHX_PRESSURE},   {isphx_stage_divergence, ISPHX_PRESSURE},
+    {isphx_stage_solve, ISPHX_PRESSURE},     {isphx_stage_components, ISPHX_PRESSURE},
+    {isphx_stage_pressures, ISPHX_PRESSURE}, {isphx_stage_move, ISPHX_MOVE},
+    {isphx_stage_deliver, ISPHX_MOVE},       {isphx_stage_finish, ISPHX_MOVE},
+    {isphx_stage_check, ISPHX_MOVE},         {isphx_stage_measure, ISPHX_MOVE},
+    {isphx_stage_commit, ISPHX_MOVE},
+};
+#define ISPHX_STAGES ((int)(sizeof isphx_stages / sizeof isphx_stages[0]))
+
+static bool isphx_pending(const isph_fluid *f) { return f->under_way; }
+
+/* Gives the time since the last look to the stage that runs. */
+static void isphx_lap(isph_fluid *f) {
+    const uint64_t now = isphpbdx_ticks(&f->desc.clock);
+    f->ticks[isphx_stages[isphpbdx_maxi(f->stage - 1, 0)].timer] += now - f->lap;
+    f->lap = now;
+}
+
+static void isphx_enter_stage(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_lap(f);
+    isphx_stages[f->stage++].start(f);
+}
+
+/* Goes on until stop() answers true or the substep is done; which of the two it returns. */
+static bool isphx_drive(isph_fluid *f, bool (*stop)(void *user), void *user) {
+    bool going = true;
+    f->stepping = true;
+    f->lap = isphpbdx_ticks(&f->desc.clock);
+    while (going && f->under_way) {
+        if (!isphx_busy(&f->machine)) isphx_then(&f->machine, isphx_enter_stage, f);
+        going = isphx_run_until(&f->machine, stop, user);
+        f->under_way = f->stage < ISPHX_STAGES || isphx_busy(&f->machine);
+    }
+    isphx_lap(f);
+    f->stepping = false;
+    return !f->under_way;
+}
+
+static void isphx_substep_start(isph_fluid *f, float seconds) {
+    memset(&f->machine, 0, sizeof f->machine);
+    f->machine.parallel = &f->desc.parallel;
     isphx_now(f, seconds);
-    if (f->count == 0) { /* the walls go on all the same */
-        isphx_list_active(f);
-        isphx_boundaries_advance(f, false);
-        isphx_boundaries_advance(f, true);
-        return;
-    }
-    isphx_neighbours(f);
-    isphx_forces(f);
-    t0 = isphpbdx_ticks(&f->desc.clock);
-    isphx_boundaries_advance(f, false);
-    isphpbdx_run(&f->desc.parallel, isphx_move_task, f, isphx_blocks(f->count));
-    isphx_deliver(f);
-    if (f->coupler.finish) {
-        f->coupler.finish(f->coupler.user, f->position, f->next, f->star, f->count, seconds);
-        isphx_check_finish(f);
-    }
-    isphx_boundaries_advance(f, true);
-    isphx_measure(f);
-    isphx_commit(f);
-    f->stats.total_substeps++;
-    f->stats.ticks_move += isphpbdx_ticks(&f->desc.clock) - t0;
+    isphx_list_active(f);
+    f->stage = f->count > 0 ? 0 : ISPHX_STAGES - 1; /* walls go on all the same */
+    f->under_way = true;
+    f->finished = f->hurry = false;
 }
 
 /* Fastest thing there is: particles, and boundaries with their spin. */
@@ -5498,19 +6026,37 @@ ISPHPBD_API float isph_fluid_substep_seconds(const isph_fluid *fluid, float left
 
 /* The statistics and flags of a step begin here. */
 static void isphx_step_begin(isph_fluid *f) {
-    f->stepping = true;
+    f->before = f->stats;
     f->flags = 0;
-    f->stats.ticks_neighbours = f->stats.ticks_walls = f->stats.ticks_viscosity = 0;
-    f->stats.ticks_pressure = f->stats.ticks_move = 0;
+    memset(f->ticks, 0, sizeof f->ticks);
     f->stats.viscosity_iterations = f->stats.quarantined = 0;
     f->stats.max_speed = isphx_fastest_particle(f);
 }
 
-static uint32_t isphx_step_end(isph_fluid *f, int substeps, uint64_t start) {
+static uint32_t isphx_step_end(isph_fluid *f, int substeps) {
+    int k;
     f->stats.substeps = substeps;
-    f->stats.ticks_total = isphpbdx_ticks(&f->desc.clock) - start;
-    f->stepping = false;
+    f->stats.ticks_neighbours = f->ticks[ISPHX_NEIGHBOURS], f->stats.ticks_walls = f->ticks[ISPHX_WALL_SEARCH];
+    f->stats.ticks_viscosity = f->ticks[ISPHX_VISCOSITY], f->stats.ticks_pressure = f->ticks[ISPHX_PRESSURE];
+    f->stats.ticks_move = f->ticks[ISPHX_MOVE];
+    for (k = 0, f->stats.ticks_total = 0; k < ISPHX_TIMERS; ++k) f->stats.ticks_total += f->ticks[k];
     return f->flags;
+}
+
+/* Back to where the substep began: nothing of the state has changed, but boundaries may have got a motion. */
+static void isphx_abandon(isph_fluid *f) {
+    int b;
+    f->under_way = false;
+    f->stats = f->before;
+    f->flags = 0;
+    for (b = 0; b < f->desc.boundary_capacity; ++b) isphx_boundary_take(f->boundary + b);
+}
+
+/* What the coupler has finished is done. */
+static void isphx_settle(isph_fluid *f) {
+    if (!f->under_way) return;
+    if (!f->finished) isphx_abandon(f);
+    else if (isphx_drive(f, NULL, NULL)) (void)isphx_step_end(f, 1);
 }
 
 static bool isphx_step_allowed(const isph_fluid *f, float seconds, isphpbd_result *why) {
@@ -5520,36 +6066,69 @@ static bool isphx_step_allowed(const isph_fluid *f, float seconds, isphpbd_resul
     return !isphx_locked(f);
 }
 
-ISPHPBD_API uint32_t isph_fluid_substep(isph_fluid *fluid, float seconds, isphpbd_result *why) {
-    uint64_t start;
-    if (!isphx_step_allowed(fluid, seconds, why)) return 0;
-    start = isphpbdx_ticks(&fluid->desc.clock);
+ISPHPBD_API isphpbd_result isph_fluid_substep_begin(isph_fluid *fluid, float seconds) {
+    isphpbd_result why;
+    if (!isphx_step_allowed(fluid, seconds, &why)) return why;
+    isphx_settle(fluid);
     isphx_step_begin(fluid);
-    isphx_substep_run(fluid, seconds);
-    return isphx_step_end(fluid, 1, start);
+    isphx_substep_start(fluid, seconds);
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API bool isph_fluid_substep_continue(isph_fluid *fluid, bool (*stop)(void *user), void *user) {
+    if (!fluid || isphx_locked(fluid) || !fluid->under_way) return false;
+    if (!isphx_drive(fluid, stop, user)) return false;
+    (void)isphx_step_end(fluid, 1);
+    return true;
+}
+
+ISPHPBD_API isphpbd_result isph_fluid_substep_hurry(isph_fluid *fluid) {
+    if (!fluid) return ISPHPBD_BAD_ARGUMENT;
+    if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
+    fluid->hurry = true;
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API isphpbd_result isph_fluid_substep_abandon(isph_fluid *fluid) {
+    if (!fluid) return ISPHPBD_BAD_ARGUMENT;
+    if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
+    isphx_settle(fluid);
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API bool isph_fluid_substep_pending(const isph_fluid *fluid) { return fluid && fluid->under_way; }
+
+ISPHPBD_API uint32_t isph_fluid_flags(const isph_fluid *fluid) { return fluid ? fluid->flags : 0; }
+
+ISPHPBD_API uint32_t isph_fluid_substep(isph_fluid *fluid, float seconds, isphpbd_result *why) {
+    const isphpbd_result result = isph_fluid_substep_begin(fluid, seconds);
+    isphx_why(why, result);
+    if (result != ISPHPBD_OK) return 0;
+    (void)isphx_drive(fluid, NULL, NULL);
+    return isphx_step_end(fluid, 1);
 }
 
 ISPHPBD_API uint32_t isph_fluid_step(isph_fluid *fluid, float seconds, isphpbd_result *why) {
     float left = seconds;
-    uint64_t start;
     int done;
     if (!isphx_step_allowed(fluid, seconds, why)) return 0;
-    start = isphpbdx_ticks(&fluid->desc.clock);
+    isphx_settle(fluid);
     isphx_step_begin(fluid);
     for (done = 0; done < fluid->desc.max_substeps && left > 0.0f; ++done) {
         const int most = fluid->desc.max_substeps - done;
         const float substep = isphx_choose_substep(fluid, left, 0.0f, most, &fluid->flags);
-        isphx_substep_run(fluid, substep);
+        isphx_substep_start(fluid, substep);
+        (void)isphx_drive(fluid, NULL, NULL);
         left = substep > 0.999f * left ? 0.0f : left - substep;
     }
-    return isphx_step_end(fluid, done, start);
+    return isphx_step_end(fluid, done);
 }
 
 ISPHPBD_API isph_stats isph_fluid_stats(const isph_fluid *fluid) {
     isph_stats stats;
     memset(&stats, 0, sizeof stats);
     if (!fluid) return stats;
-    stats = fluid->stats;
+    stats = fluid->under_way ? fluid->before : fluid->stats;
     stats.particles = fluid->count;
     stats.boundaries = fluid->boundary_count;
     stats.triangles = fluid->triangle_count;
@@ -5693,7 +6272,10 @@ static void isphx_stream_state(isphx_stream *s, isph_fluid *f) {
     int i;
     isphx_stream_settings(s, f);
     for (i = 0; i < f->material_count; ++i) isphx_stream_floats(s, &f->material_table[i], 4);
-    for (i = 0; i < f->desc.boundary_capacity; ++i) isphx_stream_boundary(s, f->boundary + i);
+    for (i = 0; i < f->desc.boundary_capacity; ++i) {
+        isphx_boundary shown = isphx_boundary_shown(f->boundary + i);
+        isphx_stream_boundary(s, s->in ? f->boundary + i : &shown);
+    }
     for (i = 0; i < f->slots_used; ++i) isphx_stream_u32(s, f->slot_generation + i);
     for (i = 0; i < f->free_count; ++i) isphx_stream_int(s, f->free_slot + i);
     for (i = 0; i < f->count; ++i) isphx_stream_particle(s, f, i);
@@ -5876,6 +6458,7 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
     if (!fluid || !bytes) return ISPHPBD_BAD_ARGUMENT;
     if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     if (!isphx_snapshot_ok(fluid, (const unsigned char *)bytes, size, &h)) return ISPHPBD_BAD_SNAPSHOT;
+    isphx_settle(fluid);
     s.in = (const unsigned char *)bytes;
     isphx_stream_header(&s, &h);
     fluid->count = h.count, fluid->material_count = h.material_count;
@@ -5912,7 +6495,13 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_COOKIE_SOLVE
 #undef ISPHX_TABLE
 #undef ISPHX_WALLS
+#undef ISPHX_WALL_BLOCK
+#undef ISPHX_STRETCH
 #undef ISPHX_WALLS_PER_BLOCK
+#undef ISPHX_CG_HURRIED
+#undef ISPHX_MEMBERS
+#undef ISPHX_LINK_CELLS
+#undef ISPHX_STAGES
 #undef ISPHX_IMPULSES
 #undef ISPHX_LIST
 #undef ISPHX_FREE_SURFACE_BAND
