@@ -556,13 +556,118 @@ typedef struct isphpbdx_progress { /* the step under way, or the last one */
 } isphpbdx_progress;
 
 /* ==== [coupling] fluid and soft bodies ==============================================================================
-   In: the world, its wet soft bodies. The world calls _layout when memory is measured and handed out, _ready once both
-   solvers exist, _end after every substep, and isphpbdx_softs_substep() where the fluid's hook did not. */
+   Algorithm 1 of Abu Rumman et al. (ISPH-PBD) in one round, made robust:
+   - Wet vertices borrow the mass of the water next to them (lent mass), so light cloth is no harder than heavy one; the
+     momentum goes back to the particles afterwards.
+   - Faces are walls of the fluid that yield inside its pressure solve by the vertices' effective masses. What the
+     constraints did lately (the reaction) is part of the wall's velocity: cloth at rest carries water at rest.
+   - Particles near faces take part in the constraint loop, by swept contacts; a last look in double precision with the
+     mesh standing still (the fence) puts back what would end on another side. What cannot be saved is removed.
+   The world calls _layout when memory is measured and handed out, _ready once both solvers exist, _end after every
+   substep, and isphpbdx_softs_substep() where the fluid's hook did not. */
+#define ISPHPBDX_BLOCK  256 /* particles per task */
+#define ISPHPBDX_PLACES 3   /* walls that one particle sees of soft bodies */
+#define ISPHPBDX_NEAR   16  /* faces that it can touch in a substep */
+#define ISPHPBDX_GATHER 1024
+#define ISPHPBDX_FENCED 256   /* faces that the fence can look at for one particle */
+#define ISPHPBDX_YIELD  0.55f /* implicitness of yielding walls: below 0.5 deep water shakes light cloth */
+#define ISPHPBDX_MIX    0.1f  /* share of the newest substep in the remembered reaction */
+#define ISPHPBDX_SEAM   1e-3  /* barycentric: a little past its edges a face still counts, so that seams are closed */
+#define ISPHPBDX_RELAX  0.3f  /* m/s at which a particle too near is led to its distance */
+#define ISPHPBDX_ROUNDS 6     /* of the fence before a particle rides */
+
+typedef struct isphpbdx_wet { /* how a soft body meets the fluid, by its slot in ipbd_world */
+    uint32_t fluids;          /* bit per material */
+    uint32_t solid;           /* its inside is not for water */
+    float friction, grip;     /* as in isph_wall */
+} isphpbdx_wet;
+
+typedef struct isphpbdx_known { /* where the vertices of a body were when the coupling last looked */
+    uint32_t generation, used;
+    int vertex_begin, vertex_count;
+    isphpbd_vec3 load; /* N s per s: water on the body, smoothed; what wakes a sleeping one is a change of it */
+} isphpbdx_known;
+
+typedef struct isphpbdx_face { /* a wet triangle at the start of the substep */
+    isphx_triangle shape;
+    isphpbd_vec3 centre;
+    float radius, speed; /* m; m/s of its fastest corner */
+    int v[3], body;
+} isphpbdx_face;
+
+typedef struct isphpbdx_spot { /* where a particle sees a wall */
+    isphpbd_vec3 normal;       /* towards the particle (from inside a solid: outwards) */
+    float distance;            /* m; < 0 inside a solid */
+    float u, v;                /* barycentric, of corners 1 and 2 */
+    int face;
+} isphpbdx_spot;
+
+typedef struct isphpbdx_nearby {
+    int face;
+    float gap; /* m, signed by the face's normal, at the start of the substep */
+} isphpbdx_nearby;
+
+typedef struct isphpbdx_mover { /* a particle in the constraint loop */
+    isphpbd_vec3 at;
+    float weight; /* 1/kg */
+    int particle;
+} isphpbdx_mover;
+
+typedef struct isphpbdx_hit {
+    int face;
+    float u, v, side; /* side: +-1 along the normal, where the particle came from */
+} isphpbdx_hit;
+
+typedef struct isphpbdx_boxes { /* a grid of boxes, by counting sort */
+    float lo[3], inverse;       /* 1/m: of the cell size */
+    int dim[3], *start, *item;
+    uint32_t *first; /* of every box its lowest cell, 10 bits per axis */
+    int cell_capacity, item_capacity;
+    bool empty;
+} isphpbdx_boxes;
+
 typedef struct isphpbdx_coupling {
     int contacts;   /* water particles touching soft bodies, in the last substep */
     int culled;     /* particles removed in the last substep because they could not be saved */
     int outer;      /* rounds of the last substep */
     float mismatch; /* m/s, mean |u - v| when the last round ended */
+    isph_fluid *fluid;
+    ipbd_world *soft;
+    isph_coupled water;   /* of the substep under way */
+    float dx, reach;      /* m */
+    float keep;           /* m: half a spacing, the distance of contacts */
+    float seconds;        /* s, of the substep */
+    bool in_step;         /* the soft bodies' substeps belong to a substep of the fluid */
+    const float *x0, *u0; /* particles at its start; */
+    float *x1, *u1;       /* at its end */
+    /* per soft body */
+    isphpbdx_wet *wet;
+    isphpbdx_known *known;
+    /* per soft vertex; floats in groups of four */
+    float *reaction;        /* N: what constraints do to it, smoothed; [3] kg lent when that was measured. Saved */
+    float *origin, *before; /* position and velocity at the start of the substep */
+    float *star;            /* wall velocity; [3] how it yields, 1/kg */
+    float *push;            /* N s, of the water's pressure and friction */
+    float *change;          /* N s, of contacts; before them scratch */
+    float *weight;          /* 1/kg, with lent mass; 0: fixed */
+    int *degree;            /* wet faces round it */
+    uint8_t *sides;         /* 1, 2: water behind, before the faces */
+    /* per soft triangle */
+    uint8_t *open_edges;
+    isphpbdx_face *face;
+    float *box; /* low and high corners */
+    isphpbdx_boxes boxes;
+    int face_count, smoothing; /* smoothing: passes that even out lent mass */
+    uint64_t rims;             /* of the bodies that open_edges belong to */
+    /* per particle */
+    isphpbdx_spot *place;
+    isphpbdx_nearby *nearby;
+    uint8_t *place_count, *near_count, *contact_count, *inside, *guarded, *lost;
+    isphpbdx_mover *mover;
+    isphpbdx_hit *hit;
+    uint32_t *lost_id;
+    int *entry; /* place of every wall entry in the order of the solve */
+    int entry_count, mover_count, lost_count;
 } isphpbdx_coupling;
 
 struct isphpbd_world {
@@ -730,15 +835,1121 @@ ISPHPBD_API isphpbd_motion isphpbd_motion_at(isphpbd_vec3 position) {
     return motion;
 }
 
-/* ==== [coupling-doors] ==============================================================================================*/
+/* ==== [coupling-memory] =============================================================================================*/
+static isphpbd_vec3 isphpbdx_get3(const float *array, int i) {
+    return isphpbd_v3(array[4 * (size_t)i], array[4 * (size_t)i + 1], array[4 * (size_t)i + 2]);
+}
+static void isphpbdx_put3(float *array, int i, isphpbd_vec3 v) {
+    array[4 * (size_t)i] = v.x, array[4 * (size_t)i + 1] = v.y, array[4 * (size_t)i + 2] = v.z;
+}
+static void isphpbdx_add3(float *array, int i, isphpbd_vec3 v) {
+    array[4 * (size_t)i] += v.x, array[4 * (size_t)i + 1] += v.y, array[4 * (size_t)i + 2] += v.z;
+}
+/* sum b_k array[v_k] */
+static isphpbd_vec3 isphpbdx_mix3(const float *array, const int v[3], const float b[3]) {
+    return isphpbdx_madd(
+        isphpbdx_madd(isphpbdx_scale(isphpbdx_get3(array, v[0]), b[0]), isphpbdx_get3(array, v[1]), b[1]),
+        isphpbdx_get3(array, v[2]), b[2]);
+}
+/* Four floats per item. */
+static float *isphpbdx_take4(isphpbdx_layout *layout, int count) {
+    return (float *)isphpbdx_take(layout, (size_t)count, 4 * sizeof(float));
+}
+static void isphpbdx_coupling_softs_layout(isphpbdx_coupling *c, isphpbdx_layout *l, const ipbd_capacity *soft) {
+    const size_t vertices = (size_t)soft->vertices, triangles = (size_t)soft->triangles, bodies = (size_t)soft->bodies;
+    c->wet = (isphpbdx_wet *)isphpbdx_take(l, bodies, sizeof(isphpbdx_wet));
+    c->known = (isphpbdx_known *)isphpbdx_take(l, bodies, sizeof(isphpbdx_known));
+    c->reaction = isphpbdx_take4(l, soft->vertices);
+    c->origin = isphpbdx_take4(l, soft->vertices), c->before = isphpbdx_take4(l, soft->vertices);
+    c->star = isphpbdx_take4(l, soft->vertices), c->push = isphpbdx_take4(l, soft->vertices);
+    c->change = isphpbdx_take4(l, soft->vertices);
+    c->weight = (float *)isphpbdx_take(l, vertices, sizeof(float));
+    c->degree = (int *)isphpbdx_take(l, vertices, sizeof(int));
+    c->sides = (uint8_t *)isphpbdx_take(l, vertices, 1);
+    c->open_edges = (uint8_t *)isphpbdx_take(l, triangles, 1);
+    c->face = (isphpbdx_face *)isphpbdx_take(l, triangles, sizeof(isphpbdx_face));
+    c->box = (float *)isphpbdx_take(l, triangles, 6 * sizeof(float));
+    c->boxes.cell_capacity = 8 * soft->triangles + 4096, c->boxes.item_capacity = 16 * soft->triangles + 1024;
+    c->boxes.start = (int *)isphpbdx_take(l, (size_t)c->boxes.cell_capacity + 1, sizeof(int));
+    c->boxes.item = (int *)isphpbdx_take(l, (size_t)c->boxes.item_capacity, sizeof(int));
+    c->boxes.first = (uint32_t *)isphpbdx_take(l, triangles, sizeof(uint32_t));
+}
 /* Hands out the coupling's arrays; sizes from world->desc.capacity. */
-static void isphpbdx_coupling_layout(isphpbd_world *world, isphpbdx_layout *layout) { (void)world, (void)layout; }
+static void isphpbdx_coupling_layout(isphpbd_world *world, isphpbdx_layout *layout) {
+    isphpbdx_coupling *c = &world->coupling;
+    const size_t particles = (size_t)isphpbdx_maxi(world->desc.capacity.fluid_particles, 1);
+    isphpbdx_coupling_softs_layout(c, layout, &world->desc.capacity.soft);
+    c->place = (isphpbdx_spot *)isphpbdx_take(layout, particles, ISPHPBDX_PLACES * sizeof(isphpbdx_spot));
+    c->nearby = (isphpbdx_nearby *)isphpbdx_take(layout, particles, ISPHPBDX_NEAR * sizeof(isphpbdx_nearby));
+    c->entry = (int *)isphpbdx_take(layout, particles, ISPHPBDX_PLACES * sizeof(int));
+    c->mover = (isphpbdx_mover *)isphpbdx_take(layout, particles, sizeof(isphpbdx_mover));
+    c->hit = (isphpbdx_hit *)isphpbdx_take(layout, particles, sizeof(isphpbdx_hit));
+    c->lost_id = (uint32_t *)isphpbdx_take(layout, particles, sizeof(uint32_t));
+    c->place_count = (uint8_t *)isphpbdx_take(layout, particles, 1);
+    c->near_count = (uint8_t *)isphpbdx_take(layout, particles, 1);
+    c->contact_count = (uint8_t *)isphpbdx_take(layout, particles, 1);
+    c->inside = (uint8_t *)isphpbdx_take(layout, particles, 1);
+    c->guarded = (uint8_t *)isphpbdx_take(layout, particles, 1);
+    c->lost = (uint8_t *)isphpbdx_take(layout, particles, 1);
+}
+static void isphpbdx_run_particles(const isphpbdx_coupling *c, void (*task)(void *ctx, int block), void *ctx) {
+    isphpbdx_run(&c->fluid->desc.parallel, task, ctx, (c->water.count + ISPHPBDX_BLOCK - 1) / ISPHPBDX_BLOCK);
+}
+
+/* ==== [coupling-bodies] which bodies are wet, and what is remembered of them ========================================*/
+static void isphpbdx_list_wet(isphpbd_world *world) {
+    isphpbdx_coupling *c = &world->coupling;
+    int i;
+    memset(c->wet, 0, (size_t)world->desc.capacity.soft.bodies * sizeof(isphpbdx_wet));
+    for (i = 0; i < world->pools[ISPHPBDX_SOFTS].capacity; ++i) {
+        const isphpbdx_soft *soft = (const isphpbdx_soft *)isphpbdx_used(world, ISPHPBDX_SOFTS, i);
+        const int slot = soft ? (int)(soft->body.id & 0xffffu) - 1 : -1;
+        const ipbdx_body *body = world->soft->bodies + isphpbdx_maxi(slot, 0);
+        if (slot < 0 || !soft->wet) continue;
+        c->wet[slot].fluids = soft->fluids;
+        c->wet[slot].solid = body->closed && body->group_count[IPBDX_ELASTICS] + body->group_count[IPBDX_VOLUMES] > 0;
+        c->wet[slot].friction = 1.0f - soft->surface.slip, c->wet[slot].grip = 1.0f;
+    }
+}
+static bool isphpbdx_is_known(const isphpbdx_coupling *c, int slot) {
+    const ipbdx_body *body = c->soft->bodies + slot;
+    return c->known[slot].used && body->used && c->known[slot].generation == body->generation &&
+           c->known[slot].vertex_count == body->vertex_count;
+}
+/* Reactions follow their bodies when these move in the arrays; new bodies have none. */
+static void isphpbdx_follow_bodies(isphpbdx_coupling *c) {
+    int slot;
+    bool same = true;
+    for (slot = 0; slot < c->soft->desc.capacity.bodies && same; ++slot)
+        same = isphpbdx_is_known(c, slot) ? c->known[slot].vertex_begin == c->soft->bodies[slot].vertex_begin
+                                          : !c->known[slot].used && !c->soft->bodies[slot].used;
+    if (same) return;
+    memcpy(c->change, c->reaction, 16 * (size_t)c->soft->desc.capacity.vertices);
+    for (slot = 0; slot < c->soft->desc.capacity.bodies; ++slot) {
+        const ipbdx_body *body = c->soft->bodies + slot;
+        isphpbdx_known *known = c->known + slot;
+        float *to = c->reaction + 4 * (size_t)body->vertex_begin;
+        if (isphpbdx_is_known(c, slot)) {
+            memcpy(to, c->change + 4 * (size_t)known->vertex_begin, 16 * (size_t)body->vertex_count);
+            known->vertex_begin = body->vertex_begin;
+            continue;
+        }
+        memset(known, 0, sizeof *known);
+        if (!body->used) continue;
+        memset(to, 0, 16 * (size_t)body->vertex_count);
+        known->used = 1, known->generation = body->generation;
+        known->vertex_begin = body->vertex_begin, known->vertex_count = body->vertex_count;
+    }
+}
+/* Which bodies there are, as a number. */
+static uint64_t isphpbdx_bodies_stamp(const ipbd_world *soft) {
+    uint64_t hash = 1;
+    int slot;
+    for (slot = 0; slot < soft->counts.bodies; ++slot) {
+        const ipbdx_body *body = soft->bodies + slot;
+        hash = isphpbdx_hash_word(hash, body->used ? body->generation + 1u : 0u);
+        hash = isphpbdx_hash_word(hash, (uint32_t)body->triangle_begin);
+    }
+    return hash;
+}
+/* Looks an edge up in a hash table of 3 * triangle + edge (or -1); enters it where it is new. Answers its first user. */
+static int isphpbdx_rim_edge(const ipbd_arrays *a, int *table, uint32_t mask, int self) {
+    const uint32_t *t = a->triangles + self / 3 * 3;
+    const uint32_t i = t[self % 3], j = t[(self % 3 + 1) % 3];
+    const uint32_t lo = i < j ? i : j, hi = i < j ? j : i;
+    uint32_t slot = (uint32_t)(isphpbdx_hash_word(isphpbdx_hash_word(0, lo), hi) >> 24) & mask;
+    for (; table[slot] >= 0; slot = (slot + 1u) & mask) {
+        const uint32_t *other = a->triangles + table[slot] / 3 * 3;
+        const uint32_t oi = other[table[slot] % 3], oj = other[(table[slot] % 3 + 1) % 3];
+        if ((oi == lo && oj == hi) || (oi == hi && oj == lo)) return table[slot];
+    }
+    table[slot] = self;
+    return self;
+}
+/* Edges without a second triangle hold nobody: water runs off there. The table is the grid's, idle now. */
+static void isphpbdx_find_rims(isphpbdx_coupling *c) {
+    const ipbd_arrays a = ipbd_world_arrays(c->soft);
+    const uint64_t stamp = isphpbdx_bodies_stamp(c->soft);
+    uint32_t mask = 1;
+    int i;
+    if (stamp == c->rims) return;
+    c->rims = stamp;
+    while ((int)(2u * mask) <= c->boxes.cell_capacity) mask *= 2u;
+    for (i = 0; i < (int)mask; ++i) c->boxes.start[i] = -1;
+    memset(c->open_edges, 7, (size_t)a.triangle_count);
+    for (i = 0; i < 3 * a.triangle_count; ++i) {
+        const int other = isphpbdx_rim_edge(&a, c->boxes.start, mask - 1u, i);
+        if (other == i) continue;
+        c->open_edges[other / 3] &= (uint8_t)(7 & ~(1 << other % 3));
+        c->open_edges[i / 3] &= (uint8_t)(7 & ~(1 << i % 3));
+    }
+}
+
+/* ==== [coupling-grid] which faces are near =========================================================================*/
+static int isphpbdx_cell(const isphpbdx_boxes *b, int k, float x) {
+    const float c = (x - b->lo[k]) * b->inverse;
+    return c < 0.0f ? 0 : c >= (float)b->dim[k] ? b->dim[k] - 1 : (int)c;
+}
+static bool isphpbdx_boxes_bounds(isphpbdx_boxes *b, const float *box, int count, float hi[3]) {
+    int i, k;
+    b->empty = count == 0;
+    if (b->empty) return false;
+    for (k = 0; k < 3; ++k) b->lo[k] = box[k], hi[k] = box[3 + k];
+    for (i = 1; i < count; ++i)
+        for (k = 0; k < 3; ++k)
+            b->lo[k] = isphpbdx_min(b->lo[k], box[6 * i + k]), hi[k] = isphpbdx_max(hi[k], box[6 * i + 3 + k]);
+    return true;
+}
+static bool isphpbdx_boxes_fit(isphpbdx_boxes *b, const float *box, int count, const float hi[3], float size) {
+    double cells = 1.0, items = 0.0;
+    int i, k;
+    b->inverse = 1.0f / size;
+    for (k = 0; k < 3; ++k) {
+        const float n = (hi[k] - b->lo[k]) * b->inverse;
+        if (n >= 1000.0f) return false;
+        b->dim[k] = (int)n + 1, cells *= b->dim[k];
+    }
+    if (cells > (double)b->cell_capacity) return false;
+    for (i = 0; i < count; ++i) {
+        double n = 1.0;
+        for (k = 0; k < 3; ++k) n *= isphpbdx_cell(b, k, box[6 * i + 3 + k]) - isphpbdx_cell(b, k, box[6 * i + k]) + 1;
+        items += n;
+    }
+    return items <= (double)b->item_capacity;
+}
+static void isphpbdx_boxes_build(isphpbdx_boxes *b, const float *box, int count, float size) {
+    float hi[3];
+    int i, k, x, y, z, pass, sum = 0, total;
+    if (!isphpbdx_boxes_bounds(b, box, count, hi)) return;
+    while (!isphpbdx_boxes_fit(b, box, count, hi, size)) size *= 1.5f;
+    total = b->dim[0] * b->dim[1] * b->dim[2];
+    memset(b->start, 0, ((size_t)total + 1) * sizeof(int));
+    for (pass = 0; pass < 2; ++pass) {
+        for (i = pass ? count - 1 : 0; pass ? i >= 0 : i < count; i += pass ? -1 : 1) {
+            int a[3], e[3];
+            for (k = 0; k < 3; ++k)
+                a[k] = isphpbdx_cell(b, k, box[6 * i + k]), e[k] = isphpbdx_cell(b, k, box[6 * i + 3 + k]);
+            b->first[i] = (uint32_t)a[0] | (uint32_t)a[1] << 10 | (uint32_t)a[2] << 20;
+            for (z = a[2]; z <= e[2]; ++z)
+                for (y = a[1]; y <= e[1]; ++y)
+                    for (x = a[0]; x <= e[0]; ++x) {
+                        int *cell = b->start + (z * b->dim[1] + y) * b->dim[0] + x;
+                        if (pass) b->item[--*cell] = i;
+                        else ++*cell;
+                    }
+        }
+        for (i = 0; i < total && !pass; ++i) sum += b->start[i], b->start[i] = sum;
+        if (!pass) b->start[total] = sum;
+    }
+}
+/* Faces whose boxes share a cell with the box lo .. hi, each once. */
+static int isphpbdx_boxes_gather(const isphpbdx_boxes *b, const float lo[3], const float hi[3], int *out, int room) {
+    int a[3], e[3], k, x, y, z, j, n = 0;
+    if (b->empty) return 0;
+    for (k = 0; k < 3; ++k) {
+        if (!(hi[k] >= b->lo[k]) || !((lo[k] - b->lo[k]) * b->inverse < (float)b->dim[k])) return 0;
+        a[k] = isphpbdx_cell(b, k, lo[k]), e[k] = isphpbdx_cell(b, k, hi[k]);
+    }
+    for (z = a[2]; z <= e[2]; ++z)
+        for (y = a[1]; y <= e[1]; ++y)
+            for (x = a[0]; x <= e[0]; ++x) {
+                const int cell = (z * b->dim[1] + y) * b->dim[0] + x;
+                for (j = b->start[cell]; j < b->start[cell + 1]; ++j) {
+                    const uint32_t f = b->first[b->item[j]];
+                    if (isphpbdx_maxi((int)(f & 1023u), a[0]) != x ||
+                        isphpbdx_maxi((int)(f >> 10 & 1023u), a[1]) != y || isphpbdx_maxi((int)(f >> 20), a[2]) != z)
+                        continue;
+                    if (n < room) out[n++] = b->item[j];
+                }
+            }
+    return n;
+}
+
+/* ==== [coupling-faces] the wet triangles ===========================================================================*/
+static void isphpbdx_face_box(isphpbdx_coupling *c, int f, const float *p, const float *q, float margin) {
+    const int *v = c->face[f].v;
+    float *box = c->box + 6 * (size_t)f;
+    int k, j;
+    for (k = 0; k < 3; ++k) box[k] = 3e38f, box[3 + k] = -3e38f;
+    for (j = 0; j < 3; ++j)
+        for (k = 0; k < 3; ++k) {
+            const float x = p[4 * (size_t)v[j] + (size_t)k], y = q[4 * (size_t)v[j] + (size_t)k];
+            box[k] = isphpbdx_min(box[k], isphpbdx_min(x, y) - margin);
+            box[3 + k] = isphpbdx_max(box[3 + k], isphpbdx_max(x, y) + margin);
+        }
+}
+static void isphpbdx_face_make(isphpbdx_face *f, const float *p, const float *v) {
+    const isphpbd_vec3 a = isphpbdx_get3(p, f->v[0]);
+    isphpbd_vec3 cross;
+    float area, r = 0.0f, speed = 0.0f;
+    int k;
+    f->shape.corner = a;
+    f->shape.edge1 = isphpbdx_sub(isphpbdx_get3(p, f->v[1]), a),
+    f->shape.edge2 = isphpbdx_sub(isphpbdx_get3(p, f->v[2]), a);
+    cross = isphpbdx_cross(f->shape.edge1, f->shape.edge2);
+    area = isphpbdx_length(cross);
+    f->shape.normal = area > 0.0f ? isphpbdx_scale(cross, 1.0f / area) : isphpbd_v3(0.0f, 0.0f, 0.0f);
+    f->centre = isphpbdx_madd(isphpbdx_madd(a, f->shape.edge1, 1.0f / 3.0f), f->shape.edge2, 1.0f / 3.0f);
+    for (k = 0; k < 3; ++k) {
+        const isphpbd_vec3 d = isphpbdx_sub(isphpbdx_get3(p, f->v[k]), f->centre), u = isphpbdx_get3(v, f->v[k]);
+        r = isphpbdx_max(r, isphpbdx_dot(d, d)), speed = isphpbdx_max(speed, isphpbdx_dot(u, u));
+    }
+    f->radius = sqrtf(r), f->speed = sqrtf(speed);
+}
+/* Lists the wet triangles. */
+static void isphpbdx_list_faces(isphpbdx_coupling *c) {
+    const ipbd_arrays a = ipbd_world_arrays(c->soft);
+    int t, k;
+    double area = 0.0;
+    c->face_count = 0;
+    memset(c->degree, 0, (size_t)a.vertex_count * sizeof(int));
+    for (t = 0; t < a.triangle_count; ++t) {
+        const int body = (int)c->soft->vertex_body[a.triangles[3 * t]];
+        isphpbdx_face *f = c->face + c->face_count;
+        if (!c->wet[body].fluids) continue;
+        for (k = 0; k < 3; ++k) f->v[k] = (int)a.triangles[3 * t + k];
+        f->body = body, f->shape.open_edges = c->open_edges[t];
+        isphpbdx_face_make(f, a.positions, a.velocities);
+        isphpbdx_face_box(c, c->face_count, a.positions, a.positions, 0.0f);
+        for (k = 0; k < 3; ++k) c->degree[f->v[k]]++;
+        area += 0.5 * (double)isphpbdx_length(isphpbdx_cross(f->shape.edge1, f->shape.edge2));
+        c->face_count++;
+    }
+    c->smoothing = area > 0.0 ? isphpbdx_mini((int)(2.0 * (double)(c->dx * c->dx) * c->face_count / area + 0.5), 8) : 0;
+}
+
+/* ==== [coupling-places] nearest faces of every particle ============================================================*/
+typedef struct isphpbdx_search {
+    isphpbd_vec3 p;
+    float reach, contact;
+    isphpbdx_spot place[ISPHPBDX_PLACES];
+    int place_count;
+    isphpbdx_nearby nearby[ISPHPBDX_NEAR];
+    float distance[ISPHPBDX_NEAR];
+    int near_count;
+    float nearest, cosine;
+    int inside; /* face + 1 */
+} isphpbdx_search;
+
+static void isphpbdx_keep_near(isphpbdx_search *s, int face, float distance, float gap) {
+    int k = s->near_count, j;
+    if (k == ISPHPBDX_NEAR && !(distance < s->distance[k - 1])) return;
+    if (k < ISPHPBDX_NEAR) s->near_count++;
+    else --k;
+    for (j = k; j > 0 && s->distance[j - 1] > distance; --j)
+        s->distance[j] = s->distance[j - 1], s->nearby[j] = s->nearby[j - 1];
+    s->distance[j] = distance, s->nearby[j].face = face, s->nearby[j].gap = gap;
+}
+static void isphpbdx_keep_place(isphpbdx_search *s, const isphpbdx_spot *place) {
+    int k, j, n = s->place_count;
+    for (k = 0; k < n; ++k) {
+        if (isphpbdx_dot(s->place[k].normal, place->normal) <= 0.8f) continue;
+        if (place->distance >= s->place[k].distance) return;
+        for (j = k; j + 1 < n; ++j) s->place[j] = s->place[j + 1];
+        n--, k--;
+    }
+    for (k = 0; k < n && s->place[k].distance <= place->distance; ++k) {}
+    if (k == ISPHPBDX_PLACES) return;
+    if (n == ISPHPBDX_PLACES) --n;
+    for (j = n; j > k; --j) s->place[j] = s->place[j - 1];
+    s->place[k] = *place, s->place_count = n + 1;
+}
+static void isphpbdx_visit(const isphpbdx_coupling *c, isphpbdx_search *s, int index, float speed_reach) {
+    const isphpbdx_face *f = c->face + index;
+    const isphpbd_vec3 d = isphpbdx_sub(s->p, f->centre);
+    const float room = s->reach + f->radius;
+    isphpbd_vec3 away, foot;
+    float r, side;
+    int feature;
+    isphpbdx_spot place;
+    if (!(isphpbdx_dot(d, d) < room * room)) return;
+    side = isphpbdx_dot(d, f->shape.normal);
+    if (isphpbdx_abs(side) >= s->reach) return;
+    foot = isphx_triangle_nearest(&f->shape, s->p, &feature);
+    away = isphpbdx_sub(s->p, foot);
+    r = isphpbdx_length(away);
+    if (!(r < s->reach)) return;
+    if (r < isphpbdx_max(1.05f * c->dx, speed_reach + c->seconds * f->speed)) isphpbdx_keep_near(s, index, r, side);
+    if (c->wet[f->body].solid &&
+        (r < s->nearest * 0.9999f || (r < s->nearest * 1.0001f && isphpbdx_abs(side) > s->cosine * r))) {
+        s->nearest = isphpbdx_min(r, s->nearest);
+        s->cosine = r > 0.0f ? isphpbdx_abs(side) / r : 1.0f;
+        s->inside = side < 0.0f ? index + 1 : 0;
+    }
+    if (isphx_on_rim(&f->shape, feature) && isphpbdx_abs(side) < 0.999f * r) return;
+    place.face = index, place.distance = r;
+    place.normal = r > 1e-6f * s->reach ? isphpbdx_scale(away, 1.0f / r) : f->shape.normal;
+    place.u = place.v = 0.0f;
+    isphpbdx_keep_place(s, &place);
+}
+/* Barycentric coordinates of the foot. */
+static void isphpbdx_place_finish(const isphpbdx_coupling *c, isphpbdx_spot *place, isphpbd_vec3 p) {
+    const isphx_triangle *t = &c->face[place->face].shape;
+    const isphpbd_vec3 d = isphpbdx_sub(isphpbdx_madd(p, place->normal, -place->distance), t->corner);
+    const float d00 = isphpbdx_dot(t->edge1, t->edge1), d01 = isphpbdx_dot(t->edge1, t->edge2),
+                d11 = isphpbdx_dot(t->edge2, t->edge2), d20 = isphpbdx_dot(d, t->edge1),
+                d21 = isphpbdx_dot(d, t->edge2), det = d00 * d11 - d01 * d01;
+    if (!(det > 0.0f)) return;
+    place->u = isphpbdx_clamp((d11 * d20 - d01 * d21) / det, 0.0f, 1.0f);
+    place->v = isphpbdx_clamp((d00 * d21 - d01 * d20) / det, 0.0f, 1.0f - place->u);
+}
+/* From inside a solid only the way out counts. */
+static void isphpbdx_turn_inside(const isphpbdx_coupling *c, isphpbdx_search *s) {
+    const isphpbdx_face *f = c->face + s->inside - 1;
+    int feature;
+    const isphpbd_vec3 away = isphpbdx_sub(s->p, isphx_triangle_nearest(&f->shape, s->p, &feature));
+    const float r = isphpbdx_length(away);
+    s->place_count = 1;
+    s->place[0].face = s->inside - 1, s->place[0].distance = -r;
+    s->place[0].normal = r > 1e-6f * s->reach ? isphpbdx_scale(away, -1.0f / r) : f->shape.normal;
+}
+static void isphpbdx_store_search(isphpbdx_coupling *c, int i, isphpbdx_search *s) {
+    int k;
+    if (s->inside) isphpbdx_turn_inside(c, s);
+    for (k = 0; k < s->place_count; ++k) {
+        s->place[k].u = s->place[k].v = 0.0f;
+        isphpbdx_place_finish(c, s->place + k, s->p);
+        c->place[ISPHPBDX_PLACES * (size_t)i + (size_t)k] = s->place[k];
+    }
+    c->inside[i] = s->inside != 0;
+    c->place_count[i] = (uint8_t)s->place_count, c->near_count[i] = (uint8_t)s->near_count;
+    for (k = 0; k < s->near_count; ++k) {
+        c->nearby[ISPHPBDX_NEAR * (size_t)i + (size_t)k] = s->nearby[k];
+        if (s->distance[k] < s->contact + c->seconds * c->face[s->nearby[k].face].speed)
+            c->contact_count[i] = (uint8_t)(k + 1);
+    }
+}
+static void isphpbdx_places_task(void *ctx, int block) {
+    isphpbdx_coupling *c = (isphpbdx_coupling *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHPBDX_BLOCK, c->water.count);
+    int list[ISPHPBDX_GATHER], n = 0, cell[3] = {-9, -9, -9}, i, k;
+    for (i = block * ISPHPBDX_BLOCK; i < end; ++i) {
+        const float *p = c->x0 + 4 * (size_t)i;
+        isphpbdx_search s;
+        int here[3];
+        c->place_count[i] = c->near_count[i] = c->contact_count[i] = c->inside[i] = 0;
+        if (c->boxes.empty) continue;
+        for (k = 0; k < 3; ++k) {
+            const float x = (p[k] - c->boxes.lo[k]) * c->boxes.inverse;
+            here[k] = !(x > -2.0f) ? -2 : x > (float)c->boxes.dim[k] + 1.0f ? c->boxes.dim[k] + 1 : (int)(x + 2.0f) - 2;
+        }
+        if (here[0] != cell[0] || here[1] != cell[1] || here[2] != cell[2]) {
+            float lo[3], hi[3];
+            for (k = 0; k < 3; ++k) {
+                cell[k] = here[k];
+                lo[k] = c->boxes.lo[k] + ((float)here[k] - 0.5f) / c->boxes.inverse;
+                hi[k] = c->boxes.lo[k] + ((float)here[k] + 1.5f) / c->boxes.inverse;
+            }
+            n = isphpbdx_boxes_gather(&c->boxes, lo, hi, list, ISPHPBDX_GATHER);
+        }
+        if (n == 0) continue;
+        s.p = isphx_vec(p), s.reach = c->reach, s.nearest = c->reach, s.cosine = 0.0f;
+        s.contact = c->keep + c->seconds * isphpbdx_length(isphx_vec(c->u0 + 4 * (size_t)i)) + 0.3f * c->dx;
+        s.place_count = s.near_count = s.inside = 0;
+        for (k = 0; k < n; ++k)
+            if (c->wet[c->face[list[k]].body].fluids >> (c->water.material[i] & 31u) & 1u)
+                isphpbdx_visit(c, &s, list[k], s.contact);
+        isphpbdx_store_search(c, i, &s);
+    }
+}
+
+/* ==== [coupling-mass] lent mass, and walls that yield ===============================================================*/
+static float isphpbdx_particle_mass(const isphpbdx_coupling *c, int i) {
+    return c->water.material_mass[c->water.material[i]];
+}
+/* Share of its mass that particle i lends to the face it is nearest to. */
+static float isphpbdx_lent_share(const isphpbdx_coupling *c, int i) {
+    if (c->place_count[i] == 0) return 0.0f;
+    return isphpbdx_clamp(2.5f - 2.0f * c->place[ISPHPBDX_PLACES * (size_t)i].distance / c->dx, 0.0f, 1.0f);
+}
+static void isphpbdx_place_weights(const isphpbdx_spot *place, float b[3]) {
+    b[0] = 1.0f - place->u - place->v, b[1] = place->u, b[2] = place->v;
+}
+/* One pass of averaging over the faces, on components first .. last of groups of four. It is symmetric and keeps sums,
+   so momentum stays when mass is lent and given back through the same passes. */
+static void isphpbdx_smooth(isphpbdx_coupling *c, float *value, int first, int last, float *scratch) {
+    const size_t vertices = (size_t)c->soft->counts.vertices;
+    size_t v;
+    int f, j, k;
+    memset(scratch, 0, 16 * vertices);
+    for (f = 0; f < c->face_count; ++f) {
+        const int *at = c->face[f].v;
+        const int degree = isphpbdx_maxi(c->degree[at[0]], isphpbdx_maxi(c->degree[at[1]], c->degree[at[2]]));
+        const float share = 0.9f / (float)degree;
+        for (k = first; k <= last; ++k) {
+            const float mean = (value[4 * at[0] + k] + value[4 * at[1] + k] + value[4 * at[2] + k]) / 3.0f;
+            for (j = 0; j < 3; ++j) scratch[4 * at[j] + k] += share * (mean - value[4 * at[j] + k]);
+        }
+    }
+    for (v = 0; v < vertices; ++v)
+        for (k = first; k <= last; ++k) value[4 * v + (size_t)k] += scratch[4 * v + (size_t)k];
+}
+/* kg of water that every vertex carries, into star[3]. */
+static void isphpbdx_lend(isphpbdx_coupling *c) {
+    int i, k;
+    for (i = 0; i < c->water.count; ++i) {
+        const isphpbdx_spot *place = c->place + ISPHPBDX_PLACES * (size_t)i;
+        const float share = isphpbdx_lent_share(c, i);
+        float b[3];
+        if (!(share > 0.0f)) continue;
+        isphpbdx_place_weights(place, b);
+        for (k = 0; k < 3; ++k)
+            c->star[4 * (size_t)c->face[place->face].v[k] + 3] += b[k] * share * isphpbdx_particle_mass(c, i);
+    }
+    for (i = 0; i < c->smoothing; ++i) isphpbdx_smooth(c, c->star, 3, 3, c->change);
+}
+/* Where a fixed vertex goes in this substep; an attached one goes on as it did. */
+static isphpbd_vec3 isphpbdx_fixed_velocity(const isphpbd_world *world, int v) {
+    const ipbd_world *soft = world->soft;
+    const ipbdx_pin *pin = soft->pins + v;
+    const float h = world->coupling.seconds, share = world->run.left > h ? h / world->run.left : 1.0f;
+    if (soft->bodies[soft->vertex_body[v]].asleep) return isphpbd_v3(0.0f, 0.0f, 0.0f);
+    if (pin->pinned != 1u) return isphpbdx_get3(soft->velocities, v);
+    return isphpbdx_scale(isphpbdx_sub(ipbdx_lerp3(pin->from, pin->to, share), isphpbdx_get3(soft->positions, v)),
+                          1.0f / h);
+}
+/* The velocity of a vertex as the pressure solve sees it: its own, and a share of what gravity and constraints are going
+   to do. Lent mass enters in star[3], the response to impulses leaves. */
+static void isphpbdx_star_vertex(isphpbd_world *world, int v) {
+    isphpbdx_coupling *c = &world->coupling;
+    const ipbd_world *soft = c->soft;
+    const ipbdx_body *body = soft->bodies + soft->vertex_body[v];
+    float *star = c->star + 4 * (size_t)v, *reaction = c->reaction + 4 * (size_t)v;
+    const float lent = star[3],
+                held = lent < reaction[3] ? lent / reaction[3] : 1.0f; /* water left: so does its load */
+    isphpbd_vec3 kick;
+    star[3] = c->weight[v] = 0.0f;
+    if (!(soft->inverse_masses[v] > 0.0f) || body->asleep) {
+        isphpbdx_put3(c->star, v, isphpbdx_fixed_velocity(world, v));
+        return;
+    }
+    c->weight[v] = 1.0f / (soft->masses[v] + lent);
+    kick = isphpbdx_madd(isphpbdx_scale(isphx_vec(reaction), held), soft->desc.gravity,
+                         body->gravity_scale * soft->masses[v]);
+    kick = isphx_limit(isphpbdx_scale(kick, ISPHPBDX_YIELD * c->seconds * c->weight[v]), c->dx / c->seconds);
+    isphpbdx_put3(c->star, v, isphpbdx_add(isphpbdx_get3(soft->velocities, v), kick));
+    reaction[3] = lent;
+    star[3] = ISPHPBDX_YIELD * c->weight[v];
+}
+
+/* ==== [coupling-sides] who is on which side ========================================================================*/
+static void isphpbdx_guard(isphpbdx_coupling *c) {
+    int i, k, j;
+    memset(c->sides, 0, (size_t)c->soft->counts.vertices);
+    for (i = 0; i < c->water.count; ++i)
+        for (k = 0; k < c->near_count[i]; ++k) {
+            const isphpbdx_nearby *n = c->nearby + ISPHPBDX_NEAR * (size_t)i + (size_t)k;
+            for (j = 0; j < 3; ++j) c->sides[c->face[n->face].v[j]] |= n->gap < 0.0f ? 1u : 2u;
+        }
+    for (i = 0; i < c->water.count; ++i) {
+        c->guarded[i] = 0;
+        for (k = 0; k < c->near_count[i] && !c->guarded[i]; ++k) {
+            const int *v = c->face[c->nearby[ISPHPBDX_NEAR * (size_t)i + (size_t)k].face].v;
+            c->guarded[i] = c->sides[v[0]] == 3u || c->sides[v[1]] == 3u || c->sides[v[2]] == 3u;
+        }
+    }
+}
+static bool isphpbdx_parted_by(const isphpbdx_coupling *c, int i, isphpbd_vec3 from, isphpbd_vec3 to) {
+    int k;
+    for (k = 0; k < c->near_count[i]; ++k)
+        if (isphx_triangle_crossed(&c->face[c->nearby[ISPHPBDX_NEAR * (size_t)i + (size_t)k].face].shape, from, to))
+            return true;
+    return false;
+}
+static bool isphpbdx_water_separated(void *user, int i, int j) {
+    const isphpbdx_coupling *c = &((const isphpbd_world *)user)->coupling;
+    const int a = isphpbdx_mini(i, j), b = isphpbdx_maxi(i, j);
+    const isphpbd_vec3 from = isphx_vec(c->x0 + 4 * (size_t)a), to = isphx_vec(c->x0 + 4 * (size_t)b);
+    return isphpbdx_parted_by(c, a, from, to) || isphpbdx_parted_by(c, b, from, to);
+}
+
+/* ==== [coupling-water] hooks of the fluid ===========================================================================*/
+static void isphpbdx_water_begin(void *user, const float *positions, const float *velocities, int count,
+                                 float seconds) {
+    isphpbd_world *world = (isphpbd_world *)user;
+    isphpbdx_coupling *c = &world->coupling;
+    const uint64_t began = isphpbdx_ticks(&world->desc.clock);
+    const size_t bytes = 16 * (size_t)c->soft->counts.vertices;
+    int v;
+    c->water = isph_fluid_coupled(c->fluid);
+    c->water.count = count;
+    c->x0 = positions, c->u0 = velocities, c->seconds = seconds;
+    c->entry_count = -1;
+    isphpbdx_list_wet(world);
+    isphpbdx_follow_bodies(c);
+    isphpbdx_find_rims(c);
+    memcpy(c->origin, c->soft->positions, bytes);
+    memcpy(c->before, c->soft->velocities, bytes);
+    memset(c->star, 0, bytes), memset(c->push, 0, bytes);
+    isphpbdx_list_faces(c);
+    isphpbdx_boxes_build(&c->boxes, c->box, c->face_count, 2.0f * c->reach);
+    isphpbdx_run_particles(c, isphpbdx_places_task, c);
+    isphpbdx_lend(c);
+    for (v = 0; v < c->soft->counts.vertices; ++v) isphpbdx_star_vertex(world, v);
+    isphpbdx_guard(c);
+    world->stats.ticks_coupling += isphpbdx_ticks(&world->desc.clock) - began;
+}
+static int isphpbdx_water_walls(void *user, int index, isphpbd_vec3 position, float reach, isph_wall *out,
+                                int capacity) {
+    const isphpbdx_coupling *c = &((const isphpbd_world *)user)->coupling;
+    const int n = isphpbdx_mini(c->place_count[index], capacity);
+    int k, j;
+    (void)position, (void)reach;
+    for (k = 0; k < n; ++k) {
+        const isphpbdx_spot *place = c->place + ISPHPBDX_PLACES * (size_t)index + (size_t)k;
+        const isphpbdx_face *face = c->face + place->face;
+        float b[3];
+        isphpbdx_place_weights(place, b);
+        memset(out + k, 0, sizeof *out);
+        out[k].normal = place->normal, out[k].distance = place->distance;
+        out[k].velocity = isphpbdx_mix3(c->star, face->v, b);
+        for (j = 0; j < 3; ++j) out[k].inverse_mass += b[j] * b[j] * c->star[4 * (size_t)face->v[j] + 3];
+        out[k].friction = c->wet[face->body].friction, out[k].viscous_grip = c->wet[face->body].grip;
+        out[k].tag = (uint32_t)(ISPHPBDX_PLACES * index + k);
+    }
+    return n;
+}
+/* The places in the order in which the solve counts its entries. */
+static void isphpbdx_list_entries(isphpbdx_coupling *c) {
+    const isph_fluid *f = c->fluid;
+    int i, e;
+    c->entry_count = 0;
+    for (i = 0; i < f->count; ++i)
+        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
+            if (f->entry[e].boundary < 0) c->entry[c->entry_count++] = (int)f->entry[e].tag;
+}
+/* Impulses to vertices, by their effective masses to velocities, and back to the entries: B^T W B. */
+static void isphpbdx_water_respond(void *user, const float *impulse, float *velocity_change, int wall_count) {
+    isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
+    int e, k;
+    if (c->entry_count < 0) isphpbdx_list_entries(c);
+    memset(c->change, 0, 16 * (size_t)c->soft->counts.vertices);
+    for (e = 0; e < wall_count; ++e) {
+        const isphpbdx_spot *place = c->place + c->entry[e];
+        const int *v = c->face[place->face].v;
+        float b[3];
+        isphpbdx_place_weights(place, b);
+        for (k = 0; k < 3; ++k) isphpbdx_add3(c->change, v[k], isphpbdx_scale(place->normal, -impulse[e] * b[k]));
+    }
+    for (e = 0; e < wall_count; ++e) {
+        const isphpbdx_spot *place = c->place + c->entry[e];
+        const int *v = c->face[place->face].v;
+        float b[3], sum = 0.0f;
+        isphpbdx_place_weights(place, b);
+        for (k = 0; k < 3; ++k)
+            sum += b[k] * c->star[4 * (size_t)v[k] + 3] * isphpbdx_dot(isphpbdx_get3(c->change, v[k]), place->normal);
+        velocity_change[e] = -sum;
+    }
+}
+static void isphpbdx_water_impulses(void *user, const isph_wall_impulse *impulse, int count) {
+    isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
+    int i, k;
+    for (i = 0; i < count; ++i) {
+        const isphpbdx_spot *place = c->place + impulse[i].tag;
+        float b[3];
+        isphpbdx_place_weights(place, b);
+        for (k = 0; k < 3; ++k)
+            isphpbdx_add3(c->push, c->face[place->face].v[k], isphpbdx_scale(impulse[i].impulse, b[k]));
+    }
+}
+
+/* ==== [coupling-contacts] particles in the constraint loop =========================================================*/
+typedef struct isphpbdx_touching {
+    isphpbd_vec3 normal; /* unit, towards the particle's side */
+    float b[3], depth;
+} isphpbdx_touching;
+
+/* Barycentric coordinates of the point d (from corner a) in the plane of e1, e2 with n = e1 x e2. */
+static void isphpbdx_barycentric(isphpbd_vec3 e1, isphpbd_vec3 e2, isphpbd_vec3 n, isphpbd_vec3 d, float b[3]) {
+    const float scale = 1.0f / isphpbdx_dot(n, n);
+    b[1] = isphpbdx_dot(isphpbdx_cross(d, e2), n) * scale;
+    b[2] = isphpbdx_dot(isphpbdx_cross(e1, d), n) * scale;
+    b[0] = 1.0f - b[1] - b[2];
+}
+static bool isphpbdx_in_triangle(const float b[3], float margin) {
+    return b[0] > -margin && b[1] > -margin && b[2] > -margin;
+}
+/* Where did the way from x0 (mesh at origin) to x (mesh now) meet the plane, straight and linear in between? */
+static void isphpbdx_crossing(const isphpbdx_coupling *c, const isphpbdx_face *f, const float *now, isphpbd_vec3 x0,
+                              isphpbd_vec3 x, float t, float b[3]) {
+    isphpbd_vec3 p[3], e1, e2, n;
+    int k;
+    for (k = 0; k < 3; ++k) p[k] = ipbdx_lerp3(isphpbdx_get3(c->origin, f->v[k]), isphpbdx_get3(now, f->v[k]), t);
+    e1 = isphpbdx_sub(p[1], p[0]), e2 = isphpbdx_sub(p[2], p[0]), n = isphpbdx_cross(e1, e2);
+    b[0] = b[1] = b[2] = -1.0f;
+    if (!(isphpbdx_dot(n, n) > 0.0f)) return;
+    isphpbdx_barycentric(e1, e2, n, isphpbdx_sub(ipbdx_lerp3(x0, x, t), p[0]), b);
+}
+static bool isphpbdx_touches(const isphpbdx_coupling *c, const float *now, const isphpbdx_nearby *near_face,
+                             isphpbd_vec3 x0, isphpbd_vec3 x, isphpbdx_touching *out) {
+    const isphpbdx_face *f = c->face + near_face->face;
+    const isphpbd_vec3 a = isphpbdx_get3(now, f->v[0]), e1 = isphpbdx_sub(isphpbdx_get3(now, f->v[1]), a),
+                       e2 = isphpbdx_sub(isphpbdx_get3(now, f->v[2]), a), d = isphpbdx_sub(x, a);
+    const isphpbd_vec3 n = isphpbdx_cross(e1, e2);
+    const float nn = isphpbdx_dot(n, n), scaled = isphpbdx_dot(n, d), gap0 = near_face->gap;
+    const bool crossed = (gap0 < 0.0f) != (scaled < 0.0f);
+    const float side = gap0 < 0.0f ? -1.0f : 1.0f;
+    float gap, length;
+    if (!(nn > 0.0f) || (!crossed && scaled * scaled >= c->keep * c->keep * nn)) return false;
+    length = sqrtf(nn), gap = scaled / length;
+    out->depth = isphpbdx_min(c->keep, isphpbdx_abs(gap0)) - side * gap;
+    if (!(out->depth > 0.0f)) return false;
+    isphpbdx_barycentric(e1, e2, n, d, out->b);
+    if (!crossed && !isphpbdx_in_triangle(out->b, 0.0f)) return false;
+    if (crossed) {
+        isphpbdx_crossing(c, f, now, x0, x, gap0 / (gap0 - gap), out->b);
+        if (!isphpbdx_in_triangle(out->b, 0.02f)) return false;
+    }
+    out->normal = isphpbdx_scale(n, side / length);
+    return true;
+}
+/* One contact: equal and opposite corrections by effective masses. */
+static void isphpbdx_contact(isphpbdx_coupling *c, float *now, const isphpbdx_face *f, const isphpbdx_touching *t,
+                             isphpbdx_mover *m, float h) {
+    float sum = m->weight, lambda;
+    isphpbd_vec3 push;
+    int k;
+    for (k = 0; k < 3; ++k) sum += t->b[k] * t->b[k] * c->weight[f->v[k]];
+    if (!(sum > 0.0f)) return;
+    lambda = t->depth / sum;
+    push = isphpbdx_scale(t->normal, lambda);
+    m->at = isphpbdx_madd(m->at, push, m->weight);
+    isphpbdx_add3(c->u1, m->particle, isphpbdx_scale(push, m->weight / h));
+    for (k = 0; k < 3; ++k) {
+        const isphpbd_vec3 back = isphpbdx_scale(push, -t->b[k]);
+        isphpbdx_add3(now, f->v[k], isphpbdx_scale(back, c->weight[f->v[k]]));
+        isphpbdx_add3(c->change, f->v[k], isphpbdx_scale(back, 1.0f / h));
+        isphpbdx_add3(c->soft->loads, f->v[k], isphpbdx_scale(back, 1.0f / h));
+    }
+}
+static void isphpbdx_soft_iterate(ipbd_world *world, const ipbd_arrays *arrays, float h, int iteration, void *user) {
+    isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
+    int m, k;
+    (void)world, (void)iteration;
+    for (m = 0; c->in_step && m < c->mover_count; ++m) {
+        isphpbdx_mover *mover = c->mover + m;
+        const int i = mover->particle;
+        for (k = 0; k < c->contact_count[i]; ++k) {
+            const isphpbdx_nearby *n = c->nearby + ISPHPBDX_NEAR * (size_t)i + (size_t)k;
+            isphpbdx_touching t;
+            if (c->inside[i] && c->wet[c->face[n->face].body].solid) continue;
+            if (isphpbdx_touches(c, arrays->positions, n, isphx_vec(c->x0 + 4 * (size_t)i), mover->at, &t))
+                isphpbdx_contact(c, arrays->positions, c->face + n->face, &t, mover, h);
+        }
+    }
+}
+static void isphpbdx_soft_begin(ipbd_world *world, const ipbd_arrays *arrays, float h, void *user) {
+    isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
+    const float share = 1.0f / (float)c->soft->substeps;
+    int v, m;
+    (void)world;
+    if (!c->in_step) return;
+    for (v = 0; v < arrays->vertex_count; ++v) {
+        isphpbdx_put3(arrays->loads, v, isphpbdx_scale(isphpbdx_get3(c->push, v), share));
+        if (!(c->weight[v] > 0.0f)) continue;
+        arrays->positions[4 * (size_t)v + 3] = c->weight[v];
+        isphpbdx_add3(arrays->velocities, v, isphpbdx_scale(isphpbdx_get3(c->push, v), share * c->weight[v]));
+    }
+    for (m = 0; m < c->mover_count; ++m)
+        c->mover[m].at = isphpbdx_madd(c->mover[m].at, isphx_vec(c->u1 + 4 * (size_t)c->mover[m].particle), h);
+}
+static void isphpbdx_list_movers(isphpbdx_coupling *c) {
+    int i;
+    c->mover_count = 0;
+    for (i = 0; i < c->water.count; ++i) {
+        isphpbdx_mover *m = c->mover + c->mover_count;
+        if (c->contact_count[i] == 0) continue;
+        m->particle = i, m->at = isphx_vec(c->x0 + 4 * (size_t)i), m->weight = 1.0f / isphpbdx_particle_mass(c, i);
+        /* what is not velocity is kept aside: density displacement, contact with the fluid's own walls */
+        isphpbdx_put3(c->x1, i,
+                      isphpbdx_sub(isphx_vec(c->x1 + 4 * (size_t)i),
+                                   isphpbdx_madd(m->at, isphx_vec(c->u1 + 4 * (size_t)i), c->seconds)));
+        c->mover_count++;
+    }
+}
+
+/* ==== [coupling-sweep] does a moving point cross a moving triangle? ================================================*/
+typedef struct isphpbdx_sweep {
+    double a[3], b[3], c[3], da[3], db[3], dc[3]; /* edges and the point, from the first corner: at 0, and changes */
+} isphpbdx_sweep;
+typedef struct isphpbdx_sweep_hit {
+    double time, u, v, side;
+} isphpbdx_sweep_hit;
+
+static double isphpbdx_dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static void isphpbdx_cross3(const double *a, const double *b, double *out) {
+    out[0] = a[1] * b[2] - a[2] * b[1], out[1] = a[2] * b[0] - a[0] * b[2], out[2] = a[0] * b[1] - a[1] * b[0];
+}
+static void isphpbdx_sweep_make(isphpbdx_sweep *s, const float *p0, const float *p1, const int v[3], const float *x0,
+                                const float *x1) {
+    int k;
+    for (k = 0; k < 3; ++k) {
+        const double o0 = (double)p0[4 * (size_t)v[0] + (size_t)k], o1 = (double)p1[4 * (size_t)v[0] + (size_t)k];
+        s->a[k] = (double)p0[4 * (size_t)v[1] + (size_t)k] - o0,
+        s->b[k] = (double)p0[4 * (size_t)v[2] + (size_t)k] - o0;
+        s->c[k] = (double)x0[k] - o0;
+        s->da[k] = (double)p1[4 * (size_t)v[1] + (size_t)k] - o1 - s->a[k];
+        s->db[k] = (double)p1[4 * (size_t)v[2] + (size_t)k] - o1 - s->b[k];
+        s->dc[k] = (double)x1[k] - o1 - s->c[k];
+    }
+}
+/* det(a + t da, b + t db, c + t dc) as a cubic */
+static void isphpbdx_sweep_cubic(const isphpbdx_sweep *s, double q[4]) {
+    double n0[3], n1[3], n2[3], t[3];
+    int k;
+    isphpbdx_cross3(s->a, s->b, n0), isphpbdx_cross3(s->da, s->db, n2);
+    isphpbdx_cross3(s->a, s->db, n1), isphpbdx_cross3(s->da, s->b, t);
+    for (k = 0; k < 3; ++k) n1[k] += t[k];
+    q[0] = isphpbdx_dot3(n0, s->c), q[1] = isphpbdx_dot3(n1, s->c) + isphpbdx_dot3(n0, s->dc);
+    q[2] = isphpbdx_dot3(n2, s->c) + isphpbdx_dot3(n1, s->dc), q[3] = isphpbdx_dot3(n2, s->dc);
+}
+static double isphpbdx_cubic(const double q[4], double t) { return q[0] + t * (q[1] + t * (q[2] + t * q[3])); }
+/* Root of the cubic between l and r, where it changes sign. */
+static double isphpbdx_bisect(const double q[4], double l, double r) {
+    const bool rising = isphpbdx_cubic(q, l) < 0.0;
+    int i;
+    for (i = 0; i < 52; ++i) {
+        const double m = 0.5 * (l + r);
+        if ((isphpbdx_cubic(q, m) < 0.0) == rising) l = m;
+        else r = m;
+    }
+    return 0.5 * (l + r);
+}
+/* Barycentric coordinates at time t; false outside. */
+static bool isphpbdx_sweep_inside(const isphpbdx_sweep *s, double t, isphpbdx_sweep_hit *hit) {
+    double a[3], b[3], c[3], n[3], m[3], nn;
+    int k;
+    for (k = 0; k < 3; ++k) a[k] = s->a[k] + t * s->da[k], b[k] = s->b[k] + t * s->db[k], c[k] = s->c[k] + t * s->dc[k];
+    isphpbdx_cross3(a, b, n);
+    nn = isphpbdx_dot3(n, n);
+    if (!(nn > 1e-12 * isphpbdx_dot3(a, a) * isphpbdx_dot3(b, b))) return false;
+    isphpbdx_cross3(c, b, m), hit->u = isphpbdx_dot3(m, n) / nn;
+    isphpbdx_cross3(a, c, m), hit->v = isphpbdx_dot3(m, n) / nn;
+    return hit->u > -ISPHPBDX_SEAM && hit->v > -ISPHPBDX_SEAM && hit->u + hit->v < 1.0 + ISPHPBDX_SEAM;
+}
+/* Times in (0, 1) between which the cubic is monotone. */
+static int isphpbdx_cubic_turns(const double q[4], double turn[2]) {
+    const double a = 3.0 * q[3], b = q[2], c = q[1], d = b * b - a * c;
+    double lo, hi, root;
+    int n = 0;
+    if (!(d > 0.0)) return 0;
+    root = sqrt(d), lo = -(b + (b < 0.0 ? -root : root)); /* stable form of a t^2 + 2 b t + c = 0 */
+    hi = lo != 0.0 ? c / lo : 2.0;
+    lo = a != 0.0 ? lo / a : 2.0;
+    if (hi < lo) root = lo, lo = hi, hi = root;
+    if (lo > 0.0 && lo < 1.0) turn[n++] = lo;
+    if (hi > 0.0 && hi < 1.0) turn[n++] = hi;
+    return n;
+}
+/* First time at which the point passes through the triangle, and the side it came from (along the normal a x b). */
+static bool isphpbdx_sweep_first(const isphpbdx_sweep *s, isphpbdx_sweep_hit *hit) {
+    double q[4], time[4], b1, b2, b3;
+    int n, k;
+    isphpbdx_sweep_cubic(s, q);
+    b1 = q[0] + q[1] / 3.0, b2 = q[0] + 2.0 / 3.0 * q[1] + q[2] / 3.0, b3 = q[0] + q[1] + q[2] + q[3];
+    if ((q[0] > 0.0 && b1 > 0.0 && b2 > 0.0 && b3 > 0.0) || (q[0] < 0.0 && b1 < 0.0 && b2 < 0.0 && b3 < 0.0))
+        return false;
+    time[0] = 0.0;
+    n = 1 + isphpbdx_cubic_turns(q, time + 1);
+    time[n] = 1.0;
+    for (k = 0; k < n; ++k) {
+        const double l = isphpbdx_cubic(q, time[k]), r = isphpbdx_cubic(q, time[k + 1]);
+        if ((l < 0.0) == (r < 0.0)) continue;
+        hit->time = isphpbdx_bisect(q, time[k], time[k + 1]);
+        if (!isphpbdx_sweep_inside(s, hit->time, hit)) continue;
+        hit->side = l < 0.0 ? -1.0 : 1.0;
+        return true;
+    }
+    return false;
+}
+
+/* ==== [coupling-fence] the mesh stands still now: nobody ends on another side ======================================*/
+typedef struct isphpbdx_fence {
+    isphpbdx_coupling *c;
+    const float *p1;
+    float x0[3], x1[3];
+    int list[ISPHPBDX_FENCED], count;
+} isphpbdx_fence;
+
+static isphpbd_vec3 isphpbdx_end_normal(const isphpbdx_fence *k, const int v[3]) {
+    const isphpbd_vec3 a = isphpbdx_get3(k->p1, v[0]), n = isphpbdx_cross(isphpbdx_sub(isphpbdx_get3(k->p1, v[1]), a),
+                                                                          isphpbdx_sub(isphpbdx_get3(k->p1, v[2]), a));
+    const float length = isphpbdx_length(n);
+    return length > 0.0f ? isphpbdx_scale(n, 1.0f / length) : n;
+}
+static bool isphpbdx_fence_first(const isphpbdx_fence *k, isphpbdx_hit *out) {
+    double first = 2.0;
+    int j;
+    for (j = 0; j < k->count; ++j) {
+        isphpbdx_sweep s;
+        isphpbdx_sweep_hit hit;
+        isphpbdx_sweep_make(&s, k->c->origin, k->p1, k->c->face[k->list[j]].v, k->x0, k->x1);
+        if (!isphpbdx_sweep_first(&s, &hit) || hit.time >= first) continue;
+        first = hit.time;
+        out->face = k->list[j], out->u = (float)hit.u, out->v = (float)hit.v, out->side = (float)hit.side;
+    }
+    return first <= 1.0;
+}
+static void isphpbdx_fence_set(isphpbdx_fence *k, isphpbd_vec3 x) { k->x1[0] = x.x, k->x1[1] = x.y, k->x1[2] = x.z; }
+/* Puts the particle beside a point of a face, on the given side. */
+static void isphpbdx_fence_beside(isphpbdx_fence *k, const isphpbdx_hit *hit, float offset) {
+    const int *v = k->c->face[hit->face].v;
+    const float b[3] = {1.0f - hit->u - hit->v, hit->u, hit->v};
+    isphpbdx_fence_set(k, isphpbdx_madd(isphpbdx_mix3(k->p1, v, b), isphpbdx_end_normal(k, v), hit->side * offset));
+}
+/* Keeps the distance from faces that it is beside: no velocity comes from that, and nothing pops. */
+static void isphpbdx_fence_keep(isphpbdx_fence *k) {
+    const isphpbdx_coupling *c = k->c;
+    int j, sweep;
+    for (sweep = 0; sweep < 2; ++sweep)
+        for (j = 0; j < k->count; ++j) {
+            const isphpbdx_face *f = c->face + k->list[j];
+            const isphpbd_vec3 a = isphpbdx_get3(k->p1, f->v[0]), e1 = isphpbdx_sub(isphpbdx_get3(k->p1, f->v[1]), a),
+                               e2 = isphpbdx_sub(isphpbdx_get3(k->p1, f->v[2]), a), x = isphx_vec(k->x1),
+                               d = isphpbdx_sub(x, a), n = isphpbdx_cross(e1, e2);
+            const float nn = isphpbdx_dot(n, n), scaled = isphpbdx_dot(n, d),
+                        gap0 = isphpbdx_dot(f->shape.normal, isphpbdx_sub(isphx_vec(k->x0), f->shape.corner));
+            const float wanted = isphpbdx_min(c->keep, isphpbdx_abs(gap0) + ISPHPBDX_RELAX * c->seconds);
+            float b[3], length;
+            if (!(nn > 0.0f) || (scaled < 0.0f) != (gap0 < 0.0f) || scaled * scaled >= wanted * wanted * nn) continue;
+            isphpbdx_barycentric(e1, e2, n, d, b);
+            if (!isphpbdx_in_triangle(b, 0.0f)) continue;
+            length = sqrtf(nn);
+            isphpbdx_fence_set(k, isphpbdx_madd(x, n, ((gap0 < 0.0f ? -wanted : wanted) - scaled / length) / length));
+        }
+}
+/* Stays with the face that was nearest at the start. */
+static bool isphpbdx_fence_ride(isphpbdx_fence *k) {
+    const isphpbd_vec3 x0 = isphx_vec(k->x0);
+    float nearest = 3e38f;
+    isphpbdx_hit hit, again;
+    int j, feature;
+    hit.face = -1;
+    for (j = 0; j < k->count; ++j) {
+        const isphpbdx_face *f = k->c->face + k->list[j];
+        const isphpbd_vec3 foot = isphx_triangle_nearest(&f->shape, x0, &feature), away = isphpbdx_sub(x0, foot);
+        const float r = isphpbdx_length(away);
+        isphpbdx_spot place;
+        if (!(r < nearest)) continue;
+        nearest = r;
+        place.face = hit.face = k->list[j], place.distance = r, place.u = place.v = 0.0f;
+        place.normal = r > 0.0f ? isphpbdx_scale(away, 1.0f / r) : f->shape.normal;
+        isphpbdx_place_finish(k->c, &place, x0);
+        hit.u = place.u, hit.v = place.v, hit.side = isphpbdx_dot(away, f->shape.normal) < 0.0f ? -1.0f : 1.0f;
+    }
+    if (hit.face < 0) return false;
+    for (j = 0; j < 4; ++j) {
+        isphpbdx_fence_beside(k, &hit,
+                              isphpbdx_min(nearest, k->c->keep) * (j == 0   ? 1.0f
+                                                                   : j == 1 ? 0.5f
+                                                                   : j == 2 ? 0.1f
+                                                                            : 0.02f));
+        if (!isphpbdx_fence_first(k, &again)) return true;
+    }
+    return false;
+}
+static void isphpbdx_fence_gather(isphpbdx_fence *k, int i) {
+    const isphpbdx_coupling *c = k->c;
+    const float r = c->keep;
+    float lo[3], hi[3];
+    int list[ISPHPBDX_GATHER], n, j, a;
+    for (a = 0; a < 3; ++a) {
+        lo[a] = isphpbdx_min(k->x0[a], k->x1[a]) - r, hi[a] = isphpbdx_max(k->x0[a], k->x1[a]) + r;
+    }
+    n = isphpbdx_boxes_gather(&c->boxes, lo, hi, list, ISPHPBDX_GATHER);
+    k->count = 0;
+    for (j = 0; j < n && k->count < ISPHPBDX_FENCED; ++j) {
+        const float *box = c->box + 6 * (size_t)list[j];
+        const isphpbdx_wet *wet = c->wet + c->face[list[j]].body;
+        if (box[0] > hi[0] || box[3] < lo[0] || box[1] > hi[1] || box[4] < lo[1] || box[2] > hi[2] || box[5] < lo[2])
+            continue;
+        if (!(wet->fluids >> (c->water.material[i] & 31u) & 1u) || (wet->solid && c->inside[i])) continue;
+        k->list[k->count++] = list[j];
+    }
+}
+static bool isphpbdx_fence_particle(isphpbdx_fence *k, int i, isphpbdx_hit *last) {
+    const isphpbdx_coupling *c = k->c;
+    float offset = c->keep;
+    int round;
+    isphpbdx_fence_gather(k, i);
+    last->face = -1;
+    if (k->count == 0) return true;
+    isphpbdx_fence_keep(k);
+    for (round = 0; round < ISPHPBDX_ROUNDS; ++round, offset *= 0.5f) {
+        isphpbdx_hit hit;
+        if (!isphpbdx_fence_first(k, &hit)) return true;
+        *last = hit;
+        isphpbdx_fence_beside(k, &hit, offset);
+    }
+    return isphpbdx_fence_ride(k);
+}
+static void isphpbdx_fence_task(void *ctx, int block) {
+    isphpbdx_coupling *c = (isphpbdx_coupling *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHPBDX_BLOCK, c->water.count);
+    isphpbdx_fence k;
+    int i;
+    k.c = c, k.p1 = c->soft->positions;
+    for (i = block * ISPHPBDX_BLOCK; i < end; ++i) {
+        memcpy(k.x0, c->x0 + 4 * (size_t)i, sizeof k.x0), memcpy(k.x1, c->x1 + 4 * (size_t)i, sizeof k.x1);
+        c->lost[i] = !isphpbdx_fence_particle(&k, i, c->hit + i);
+        if (k.count > 0) memcpy(c->x1 + 4 * (size_t)i, k.x1, sizeof k.x1);
+    }
+}
+/* Takes the approach along the normal out of particle and face, by their real masses. */
+static void isphpbdx_stop(isphpbdx_coupling *c, int i, const isphpbdx_hit *hit) {
+    ipbd_world *soft = c->soft;
+    const int *v = c->face[hit->face].v;
+    const float b[3] = {1.0f - hit->u - hit->v, hit->u, hit->v}, w = 1.0f / isphpbdx_particle_mass(c, i);
+    isphpbdx_fence k;
+    isphpbd_vec3 n;
+    float sum = w, approach;
+    int j;
+    k.c = c, k.p1 = soft->positions;
+    n = isphpbdx_scale(isphpbdx_end_normal(&k, v), hit->side);
+    approach = isphpbdx_dot(isphpbdx_sub(isphx_vec(c->u1 + 4 * (size_t)i), isphpbdx_mix3(soft->velocities, v, b)), n);
+    if (!(approach < 0.0f)) return;
+    for (j = 0; j < 3; ++j) sum += b[j] * b[j] * soft->inverse_masses[v[j]];
+    isphpbdx_add3(c->u1, i, isphpbdx_scale(n, -approach * w / sum));
+    for (j = 0; j < 3; ++j)
+        isphpbdx_add3(soft->velocities, v[j], isphpbdx_scale(n, approach * b[j] * soft->inverse_masses[v[j]] / sum));
+}
+static void isphpbdx_fence_all(isphpbdx_coupling *c) {
+    int f, i;
+    for (f = 0; f < c->face_count; ++f) isphpbdx_face_box(c, f, c->origin, c->soft->positions, 0.0f);
+    isphpbdx_boxes_build(&c->boxes, c->box, c->face_count, 2.0f * c->dx);
+    isphpbdx_run_particles(c, isphpbdx_fence_task, c);
+    c->lost_count = 0;
+    for (i = 0; i < c->water.count; ++i) {
+        if (c->lost[i]) c->lost_id[c->lost_count++] = c->water.id[i];
+        else if (c->hit[i].face >= 0) isphpbdx_stop(c, i, c->hit + i);
+    }
+}
+
+/* ==== [coupling-finish] =============================================================================================*/
+/* The momentum of lent mass goes back: every lender gets its share of the vertices' change of velocity. */
+static void isphpbdx_give_back(isphpbdx_coupling *c) {
+    int i, k, v;
+    for (v = 0; v < c->soft->counts.vertices; ++v)
+        isphpbdx_put3(c->star, v,
+                      c->weight[v] > 0.0f
+                          ? isphpbdx_sub(isphpbdx_get3(c->soft->velocities, v), isphpbdx_get3(c->before, v))
+                          : isphpbd_v3(0.0f, 0.0f, 0.0f));
+    for (i = 0; i < c->smoothing; ++i) isphpbdx_smooth(c, c->star, 0, 2, c->change);
+    for (i = 0; i < c->water.count; ++i) {
+        const isphpbdx_spot *place = c->place + ISPHPBDX_PLACES * (size_t)i;
+        const float share = isphpbdx_lent_share(c, i);
+        float b[3];
+        if (!(share > 0.0f)) continue;
+        isphpbdx_place_weights(place, b);
+        for (k = 0; k < 3; ++k)
+            isphpbdx_add3(c->u1, i, isphpbdx_scale(isphpbdx_get3(c->star, c->face[place->face].v[k]), share * b[k]));
+    }
+}
+/* What constraints did: all change of momentum that is neither water's nor gravity's. */
+static void isphpbdx_keep_reactions(isphpbdx_coupling *c) {
+    const ipbd_world *soft = c->soft;
+    int v;
+    for (v = 0; v < soft->counts.vertices; ++v) {
+        const ipbdx_body *body = soft->bodies + soft->vertex_body[v];
+        isphpbd_vec3 force;
+        if (!(c->weight[v] > 0.0f)) continue;
+        force = isphpbdx_scale(isphpbdx_sub(isphpbdx_get3(soft->velocities, v), isphpbdx_get3(c->before, v)),
+                               1.0f / c->weight[v]);
+        force = isphpbdx_sub(isphpbdx_sub(force, isphpbdx_get3(c->push, v)), isphpbdx_get3(c->change, v));
+        force = isphpbdx_madd(isphpbdx_scale(force, 1.0f / c->seconds), soft->desc.gravity,
+                              -body->gravity_scale * soft->masses[v]);
+        isphpbdx_put3(c->reaction, v, ipbdx_lerp3(isphpbdx_get3(c->reaction, v), force, ISPHPBDX_MIX));
+    }
+}
+/* Mean |u - v| along the normals of touching particles. */
+static void isphpbdx_measure_mismatch(isphpbdx_coupling *c) {
+    double sum = 0.0;
+    int i, n = 0;
+    for (i = 0; i < c->water.count; ++i) {
+        const isphpbdx_spot *place = c->place + ISPHPBDX_PLACES * (size_t)i;
+        isphpbd_vec3 slip;
+        float b[3];
+        if (c->place_count[i] == 0 || place->distance > c->dx) continue;
+        isphpbdx_place_weights(place, b);
+        slip = isphpbdx_sub(isphpbdx_get3(c->u1, i), isphpbdx_mix3(c->soft->velocities, c->face[place->face].v, b));
+        sum += (double)isphpbdx_abs(isphpbdx_dot(place->normal, slip));
+        n++;
+    }
+    c->contacts = n;
+    c->mismatch = n ? (float)(sum / n) : 0.0f;
+}
+static void isphpbdx_softs_substep(isphpbd_world *world, float h);
+
+static void isphpbdx_water_finish(void *user, const float *start, float *positions, float *velocities, int count,
+                                  float seconds) {
+    isphpbd_world *world = (isphpbd_world *)user;
+    isphpbdx_coupling *c = &world->coupling;
+    uint64_t began;
+    int m;
+    (void)count;
+    c->x0 = start, c->x1 = positions, c->u1 = velocities;
+    memset(c->change, 0, 16 * (size_t)c->soft->counts.vertices);
+    isphpbdx_list_movers(c);
+    c->in_step = true;
+    isphpbdx_softs_substep(world, seconds);
+    c->in_step = false;
+    began = isphpbdx_ticks(&world->desc.clock);
+    for (m = 0; m < c->mover_count; ++m) isphpbdx_add3(c->x1, c->mover[m].particle, c->mover[m].at);
+    isphpbdx_keep_reactions(c);
+    isphpbdx_give_back(c);
+    isphpbdx_fence_all(c);
+    isphpbdx_measure_mismatch(c);
+    world->stats.ticks_coupling += isphpbdx_ticks(&world->desc.clock) - began;
+}
+
+/* ==== [coupling-doors] ==============================================================================================*/
 /* Both solvers exist: hooks are set here. */
 static isphpbd_result isphpbdx_coupling_ready(isphpbd_world *world) {
-    (void)world;
-    return ISPHPBD_OK;
+    isphpbdx_coupling *c = &world->coupling;
+    isph_coupler coupler;
+    ipbd_hooks hooks;
+    isphpbd_result result;
+    memset(&coupler, 0, sizeof coupler), memset(&hooks, 0, sizeof hooks);
+    c->fluid = world->fluid, c->soft = world->soft;
+    c->dx = world->fluid->dx, c->reach = world->fluid->reach, c->keep = 0.5f * c->dx;
+    coupler.begin = isphpbdx_water_begin, coupler.walls = isphpbdx_water_walls;
+    coupler.respond = isphpbdx_water_respond, coupler.impulses = isphpbdx_water_impulses;
+    coupler.finish = isphpbdx_water_finish;
+    coupler.guarded = c->guarded, coupler.separated = isphpbdx_water_separated;
+    coupler.user = world;
+    hooks.begin = isphpbdx_soft_begin, hooks.iterate = isphpbdx_soft_iterate, hooks.user = world;
+    result = isph_fluid_set_coupler(world->fluid, &coupler);
+    return result == ISPHPBD_OK ? ipbd_set_hooks(world->soft, &hooks) : result;
 }
-static void isphpbdx_coupling_end(isphpbd_world *world, float h) { (void)world, (void)h; }
+/* Speed of the fastest wet vertex, m/s: it shall not move farther in a substep than a particle may. */
+static float isphpbdx_coupling_fastest(const isphpbd_world *world) {
+    const ipbd_world *soft = world->soft;
+    float fastest = 0.0f;
+    int i, v;
+    for (i = 0; i < world->pools[ISPHPBDX_SOFTS].capacity; ++i) {
+        const isphpbdx_soft *record = (const isphpbdx_soft *)isphpbdx_used(world, ISPHPBDX_SOFTS, i);
+        const ipbdx_body *body = record ? soft->bodies + (record->body.id & 0xffffu) - 1 : NULL;
+        if (!body || !record->wet || body->asleep) continue;
+        for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
+            const isphpbd_vec3 u = isphpbdx_get3(soft->velocities, v);
+            fastest = isphpbdx_max(fastest, isphpbdx_dot(u, u));
+        }
+    }
+    return sqrtf(fastest);
+}
+/* After a substep: particles that could not be saved go, and are counted. */
+static void isphpbdx_coupling_end(isphpbd_world *world, float h) {
+    isphpbdx_coupling *c = &world->coupling;
+    isphpbd_stats *s = &world->stats;
+    (void)h;
+    c->culled = c->lost_count > 0 ? isph_particles_remove(world->fluid, c->lost_id, c->lost_count) : 0;
+    c->lost_count = 0;
+    if (c->culled > 0) world->run.flags |= ISPHPBD_STEP_CULLED;
+    s->culled += c->culled, s->total_culled += c->culled;
+    s->contacts = c->contacts, s->coupling_mismatch = c->mismatch;
+    s->outer_iterations = isphpbdx_maxi(s->outer_iterations, c->outer), s->total_outer_iterations += c->outer;
+    c->contacts = 0, c->mismatch = 0.0f, c->outer = 0;
+}
 
 /* ==== [create] memory: this block, the fluid's and the soft bodies' =================================================*/
 ISPHPBD_API int isphpbd_version(void) { return ISPHPBD_VERSION; }
@@ -2225,7 +3436,8 @@ static void isphpbdx_substep(isphpbd_world *world, float h) {
 static float isphpbdx_choose_substep(isphpbd_world *world) {
     const int left = isphpbdx_maxi(world->desc.budget.substeps - world->run.substeps, 1);
     uint32_t flags = 0;
-    const float h = isph_fluid_substep_seconds(world->fluid, world->run.left, 0.0f, left, &flags);
+    const float h =
+        isph_fluid_substep_seconds(world->fluid, world->run.left, isphpbdx_coupling_fastest(world), left, &flags);
     isphpbdx_fluid_flags(world, flags);
     return h;
 }
@@ -2373,6 +3585,16 @@ ISPHPBD_API isphpbd_stats isphpbd_world_stats(const isphpbd_world *world) {
 #undef ISPHPBDX_LONGEST_STEP
 #undef ISPHPBDX_TELEPORT
 #undef ISPHPBDX_BATCH
+#undef ISPHPBDX_BLOCK
+#undef ISPHPBDX_PLACES
+#undef ISPHPBDX_NEAR
+#undef ISPHPBDX_GATHER
+#undef ISPHPBDX_FENCED
+#undef ISPHPBDX_YIELD
+#undef ISPHPBDX_MIX
+#undef ISPHPBDX_SEAM
+#undef ISPHPBDX_RELAX
+#undef ISPHPBDX_ROUNDS
 #endif /* ISPHPBDX_WORLD_IMPLEMENTED */
 #endif /* ISPHPBD_IMPLEMENTATION */
 

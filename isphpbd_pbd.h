@@ -512,7 +512,7 @@ ISPHPBD_API isphpbd_result ipbd_unpin(ipbd_world *world, ipbd_body body, int inp
    collider's impulse. Ends by ipbd_unpin or when either is destroyed. */
 ISPHPBD_API isphpbd_result ipbd_attach(ipbd_world *world, ipbd_body body, int input_vertex, ipbd_collider collider);
 /* The force in N with which the body pulls at this pinned or attached vertex, as of the last substep: the constraints'
-   multipliers plus the vertex's own weight. O(constraints of the body). */
+   multipliers plus the vertex's own weight and what a coupler did to it. O(constraints of the body). */
 ISPHPBD_API isphpbd_result ipbd_pin_force(const ipbd_world *world, ipbd_body body, int input_vertex,
                                           isphpbd_vec3 *force);
 
@@ -620,6 +620,8 @@ typedef struct ipbd_arrays {
     const float *starts;         /* x y z pad: at the start of the substep */
     float *velocities;           /* x y z pad */
     const float *inverse_masses; /* the real ones, 0 where pinned */
+    float *loads;                /* x y z pad, N s: what others did to fixed vertices in this substep, for pins and
+                                    attachments to feel; zero at the start of every substep */
     int vertex_count;
     const uint32_t *triangles; /* surface triangles of all bodies, of the vertices above */
     int triangle_count;
@@ -1320,6 +1322,7 @@ struct ipbd_world {
     ipbdx_skin *skins;
     float *positions, *starts, *velocities,
         *normals; /* four floats each; normals hold a third of the triangles' area */
+    float *loads; /* four floats each, N s of the last substep; not saved */
     isphpbd_vec3 *rests;
     float *masses, *inverse_masses;
     ipbdx_pin *pins;
@@ -1409,6 +1412,7 @@ static void ipbdx_lay_out_bodies(ipbd_world *w, isphpbdx_layout *l) {
     w->starts = (float *)isphpbdx_take(l, vertices, 16);
     w->velocities = (float *)isphpbdx_take(l, vertices, 16);
     w->normals = (float *)isphpbdx_take(l, vertices, 16);
+    w->loads = (float *)isphpbdx_take(l, vertices, 16);
     w->rests = (isphpbd_vec3 *)isphpbdx_take(l, vertices, sizeof *w->rests);
     w->masses = (float *)isphpbdx_take(l, vertices, sizeof(float));
     w->inverse_masses = (float *)isphpbdx_take(l, vertices, sizeof(float));
@@ -2625,7 +2629,7 @@ static void ipbdx_commit_vertices(ipbd_world *world, const ipbdx_build *b, int s
         ipbdx_put3(world->positions + 4 * v, b->rests[i]), world->positions[4 * v + 3] = world->inverse_masses[v];
         ipbdx_put3(world->starts + 4 * v, b->rests[i]), world->starts[4 * v + 3] = 0.0f;
         ipbdx_put3(world->velocities + 4 * v, b->desc->velocity), world->velocities[4 * v + 3] = 0.0f;
-        memset(world->normals + 4 * v, 0, 16);
+        memset(world->normals + 4 * v, 0, 16), memset(world->loads + 4 * v, 0, 16);
         memset(world->pins + v, 0, sizeof *world->pins);
         world->pins[v].anchor = IPBDX_NONE;
         world->vertex_body[v] = (uint32_t)slot;
@@ -3215,11 +3219,12 @@ static void ipbdx_collect_attachments(ipbd_world *world) {
             for (kind = 0; kind < IPBDX_KINDS; ++kind)
                 for (group = world->slabs[i].group_begin[kind]; group < world->slabs[i].group_end[kind]; ++group)
                     if (ipbdx_group_attached(world, body, kind, group)) ipbdx_collect_group(world, body, kind, group);
-        for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i) /* and their own weight */
+        for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i) /* their own weight and loads */
             if (world->pins[i].pinned >= 2u)
                 ipbdx_push_collider(
                     world->colliders + world->pins[i].pinned - 2u, ipbdx_v3(world->positions + 4 * (size_t)i),
-                    isphpbdx_scale(world->desc.gravity, body->gravity_scale * world->masses[i] * world->h));
+                    isphpbdx_madd(ipbdx_v3(world->loads + 4 * (size_t)i), world->desc.gravity,
+                                  body->gravity_scale * world->masses[i] * world->h));
     }
 }
 static void ipbdx_release(ipbd_world *world, int v) {
@@ -5073,7 +5078,8 @@ ISPHPBD_API ipbd_arrays ipbd_world_arrays(ipbd_world *world) {
     memset(&arrays, 0, sizeof arrays);
     if (!world) return arrays;
     arrays.positions = world->positions, arrays.starts = world->starts, arrays.velocities = world->velocities;
-    arrays.inverse_masses = world->inverse_masses, arrays.vertex_count = world->counts.vertices;
+    arrays.inverse_masses = world->inverse_masses, arrays.loads = world->loads;
+    arrays.vertex_count = world->counts.vertices;
     arrays.triangles = world->world_triangles, arrays.triangle_count = world->counts.triangles;
     return arrays;
 }
@@ -5084,6 +5090,7 @@ ISPHPBD_API isphpbd_result ipbd_substep_predict(ipbd_world *world) {
     ipbdx_place_colliders(world);
     if (world->hooks.begin) {
         ipbd_arrays arrays = ipbd_world_arrays(world);
+        memset(world->loads, 0, 16 * (size_t)world->counts.vertices);
         world->in_callback = true;
         world->hooks.begin(world, &arrays, world->h, world->hooks.user);
         world->in_callback = false;
@@ -5215,6 +5222,7 @@ static void ipbdx_cut_vertices(ipbd_world *w, int begin, int count) {
     ipbdx_cut(w->starts, 16, begin, count, total);
     ipbdx_cut(w->velocities, 16, begin, count, total);
     ipbdx_cut(w->normals, 16, begin, count, total);
+    ipbdx_cut(w->loads, 16, begin, count, total);
     ipbdx_cut(w->rests, sizeof *w->rests, begin, count, total);
     ipbdx_cut(w->masses, sizeof(float), begin, count, total);
     ipbdx_cut(w->inverse_masses, sizeof(float), begin, count, total);
@@ -5434,6 +5442,7 @@ ISPHPBD_API isphpbd_result ipbd_pin_force(const ipbd_world *world, ipbd_body han
     v = ipbdx_vertex_of(world, body, input_vertex);
     if (v < 0 || !force) return ISPHPBD_BAD_ARGUMENT;
     sum = isphpbdx_scale(world->desc.gravity, body->gravity_scale * world->masses[v]);
+    if (world->h > 0.0f) sum = isphpbdx_madd(sum, ipbdx_v3(world->loads + 4 * (size_t)v), 1.0f / world->h);
     for (i = body->slab_begin; i < body->slab_begin + body->slab_count; ++i)
         for (kind = 0; kind < IPBDX_KINDS; ++kind)
             for (group = world->slabs[i].group_begin[kind]; group < world->slabs[i].group_end[kind]; ++group) {
