@@ -893,9 +893,8 @@ ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sqrt(isphpbdx_f4 a) {
 enum { /* tasks of a job per unit: some tens of microseconds in all */
        ISPHX_HEAVY = 2,
        ISPHX_MEDIUM = 8,
-       ISPHX_LIGHT = 64,
-       ISPHX_TINY = 512,
-       ISPHX_AT_ONCE = 0x7fffffff
+       ISPHX_LIGHT = 32,
+       ISPHX_TINY = 128
 };
 
 typedef struct isphx_machine {
@@ -2037,7 +2036,7 @@ static bool isphx_cg_respond(isphx_system *s) {
 
 static void isphx_cg_coarse_solve(void *ctx) {
     isphx_system *s = (isphx_system *)ctx;
-    isphx_post_ordered(s->machine, isphx_coarse_solve_task, s->coarse, 2 * s->coarse->count, ISPHX_LIGHT);
+    isphx_post_ordered(s->machine, isphx_coarse_solve_task, s->coarse, 2 * s->coarse->count, ISPHX_TINY);
     isphx_then(s->machine, isphx_cg_next, s);
 }
 
@@ -2052,7 +2051,7 @@ static void isphx_cg_precondition(void *ctx) {
         isphx_cg_next(s);
         return;
     }
-    isphx_post(s->machine, isphx_cg_restrict_task, s, isphx_coarse_blocks(s->coarse), ISPHX_MEDIUM);
+    isphx_post(s->machine, isphx_cg_restrict_task, s, isphx_coarse_blocks(s->coarse), ISPHX_LIGHT);
     isphx_then(s->machine, isphx_cg_coarse_solve, s);
 }
 
@@ -2066,19 +2065,19 @@ static void isphx_cg_update(void *ctx) {
         if (s->open[k] && !(alpha > 0.0 && isphx_finite_double(alpha))) s->result.breakdown = true, s->open[k] = false;
         s->alpha[k] = s->open[k] ? (float)alpha : 0.0f;
     }
-    isphx_post_blocks(s, isphx_cg_update_task, ISPHX_LIGHT, isphx_cg_precondition);
+    isphx_post_blocks(s, isphx_cg_update_task, ISPHX_TINY, isphx_cg_precondition);
 }
 
 static void isphx_cg_dot(void *ctx) {
     isphx_system *s = (isphx_system *)ctx;
-    if (isphx_cg_respond(s)) isphx_post_blocks(s, isphx_cg_dot_task, ISPHX_LIGHT, isphx_cg_update);
+    if (isphx_cg_respond(s)) isphx_post_blocks(s, isphx_cg_dot_task, ISPHX_TINY, isphx_cg_update);
     else isphx_cg_update(s);
 }
 
 static void isphx_cg_product(void *ctx) {
     isphx_system *s = (isphx_system *)ctx;
     s->in = s->d;
-    isphx_post_blocks(s, isphx_cg_product_task, ISPHX_MEDIUM, isphx_cg_dot);
+    isphx_post_blocks(s, isphx_cg_product_task, ISPHX_LIGHT, isphx_cg_dot);
 }
 
 static bool isphx_cg_hurried(const isphx_system *s) {
@@ -2105,14 +2104,14 @@ static void isphx_cg_next(void *ctx) {
         return;
     }
     ++s->iteration;
-    isphx_post_blocks(s, isphx_cg_direction_task, ISPHX_LIGHT, isphx_cg_product);
+    isphx_post_blocks(s, isphx_cg_direction_task, ISPHX_TINY, isphx_cg_product);
 }
 
 /* r = b - q, by the update with a step of 1 along no direction. */
 static void isphx_cg_residual(void *ctx) {
     isphx_system *s = (isphx_system *)ctx;
     s->alpha[0] = s->alpha[1] = 1.0f;
-    isphx_post_blocks(s, isphx_cg_update_task, ISPHX_LIGHT, isphx_cg_precondition);
+    isphx_post_blocks(s, isphx_cg_update_task, ISPHX_TINY, isphx_cg_precondition);
 }
 
 static void isphx_cg_judge(void *ctx) {
@@ -2125,19 +2124,19 @@ static void isphx_cg_judge(void *ctx) {
         s->keep[k] = sums[2 + k] <= sums[k]; /* a start that is not a number goes, too */
         s->open[k] = true;
     }
-    isphx_post_blocks(s, isphx_cg_drop_task, ISPHX_LIGHT, isphx_cg_residual);
+    isphx_post_blocks(s, isphx_cg_drop_task, ISPHX_TINY, isphx_cg_residual);
 }
 
 static void isphx_cg_compare(void *ctx) {
     isphx_system *s = (isphx_system *)ctx;
     (void)isphx_cg_respond(s);
-    isphx_post_blocks(s, isphx_cg_compare_task, ISPHX_LIGHT, isphx_cg_judge);
+    isphx_post_blocks(s, isphx_cg_compare_task, ISPHX_TINY, isphx_cg_judge);
 }
 
 static void isphx_cg_try(void *ctx) {
     isphx_system *s = (isphx_system *)ctx;
     s->in = s->x;
-    isphx_post_blocks(s, isphx_cg_product_task, ISPHX_MEDIUM, isphx_cg_compare);
+    isphx_post_blocks(s, isphx_cg_product_task, ISPHX_LIGHT, isphx_cg_compare);
 }
 
 /* Posts a solve. b is given in r and the start in x, used where warm[k]; a start that is worse than 0 is dropped. The
@@ -2149,7 +2148,7 @@ static void isphx_cg(isphx_system *s, bool warm_first, bool warm_second, float t
     s->cap[0] = cap_first, s->cap[1] = cap_second;
     s->iteration = 0;
     memset(&s->result, 0, sizeof s->result);
-    isphx_post_blocks(s, isphx_cg_drop_task, ISPHX_LIGHT, isphx_cg_try);
+    isphx_post_blocks(s, isphx_cg_drop_task, ISPHX_TINY, isphx_cg_try);
 }
 
 /* [bicgstab] One right side, any matrix: van der Vorst's method with the preconditioner on the right, so that the

@@ -16,6 +16,7 @@
 #include "bench_document.h"
 #include "bench_fluid.h"
 #include "bench_machine.h"
+#include "bench_slices.h"
 #include "bench_soft.h"
 #include "bench_textbook.h"
 
@@ -39,6 +40,7 @@ static const bench_case cases[] = {
     {"dam", bench_dam, "particle-steps per second by density error; the largest stable step"},
     {"constraints", bench_constraints, "ns per projection by kind, cloth and tetrahedra"},
     {"scaling", bench_scaling, "cost and memory over particles and constraints; 1..n threads"},
+    {"slices", bench_slices, "units of work of a substep in pieces"},
     {"solvers", bench_solvers, "CG and BiCGSTAB with all preconditioners, to 1e-1 .. 1e-5"},
 };
 enum { CASES = (int)(sizeof cases / sizeof cases[0]) };
