@@ -87,7 +87,8 @@ NUMERICS AND UNITS
 
 ERRORS
     Every function that can fail says so by an isphpbd_result and changes nothing then. Data is never trusted: NaN,
-    indices out of range, flat elements are errors, not crashes. The logger tells in words which field was wrong.
+    indices out of range, flat elements are errors, not crashes;
+    positions, speeds and masses beyond 1e9 count as not finite. The logger tells in words which field was wrong.
 
 READING
     M. Mueller et al., Position Based Dynamics, 2007. M. Macklin et al., XPBD, 2016; Small Steps in Physics Simulation,
@@ -1050,11 +1051,16 @@ static isphpbd_vec3 ipbdx_pose_point(ipbd_pose pose, isphpbd_vec3 local) {
 static isphpbd_vec3 ipbdx_pose_local(ipbd_pose pose, isphpbd_vec3 point) {
     return isphpbdx_unrotate(pose.rotation, isphpbdx_sub(point, pose.position));
 }
+/* Coordinates, speeds and masses beyond this count as not finite: products of three of them stay floats. */
+#define IPBDX_LIMIT 1e9f
+static bool ipbdx_sane(float v) { return isphpbdx_finite(v) && v >= -IPBDX_LIMIT && v <= IPBDX_LIMIT; }
+static bool ipbdx_sane3(isphpbd_vec3 v) { return ipbdx_sane(v.x) && ipbdx_sane(v.y) && ipbdx_sane(v.z); }
+
 /* Finite and a unit rotation to 1 %; then made unit to float. */
 static bool ipbdx_pose_ready(ipbd_pose *pose) {
     isphpbd_quat q = pose->rotation;
     float n = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
-    if (!isphpbdx_finite3(pose->position) || !isphpbdx_finite(n) || !(n > 0.98f && n < 1.02f)) return false;
+    if (!ipbdx_sane3(pose->position) || !isphpbdx_finite(n) || !(n > 0.98f && n < 1.02f)) return false;
     pose->rotation = ipbdx_quat_unit(q);
     return true;
 }
@@ -1503,7 +1509,7 @@ static bool ipbdx_capacity_valid(const ipbd_capacity *c) {
 static isphpbd_result ipbdx_world_desc_check(ipbd_world_desc *d) {
     if (d->cookie != IPBDX_WORLD_COOKIE)
         return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "make the world desc with ipbd_world_desc_default()");
-    if (!isphpbdx_finite3(d->gravity) || !isphpbdx_finite3(d->wind) || !isphpbdx_finite(d->air_density) ||
+    if (!ipbdx_sane3(d->gravity) || !ipbdx_sane3(d->wind) || !isphpbdx_finite(d->air_density) ||
         d->air_density < 0.0f)
         return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "gravity, wind or air_density is not finite or negative");
     if (d->substeps < 1 || d->substeps > 1000 || d->iterations < 1 || d->iterations > 1000)
@@ -1604,7 +1610,7 @@ ISPHPBD_API isphpbd_result ipbd_set_gravity(ipbd_world *world, isphpbd_vec3 grav
     isphpbd_result open = ipbdx_open_wide(world);
     int i;
     if (open != ISPHPBD_OK) return open;
-    if (!isphpbdx_finite3(gravity)) return ISPHPBD_BAD_ARGUMENT;
+    if (!ipbdx_sane3(gravity)) return ISPHPBD_BAD_ARGUMENT;
     world->desc.gravity = gravity;
     for (i = 0; i < world->counts.bodies; ++i) world->bodies[i].asleep = 0, world->bodies[i].quiet_seconds = 0.0f;
     return ISPHPBD_OK;
@@ -1613,7 +1619,7 @@ ISPHPBD_API isphpbd_result ipbd_set_wind(ipbd_world *world, isphpbd_vec3 wind) {
     isphpbd_result open = ipbdx_open(world);
     int i;
     if (open != ISPHPBD_OK) return open;
-    if (!isphpbdx_finite3(wind)) return ISPHPBD_BAD_ARGUMENT;
+    if (!ipbdx_sane3(wind)) return ISPHPBD_BAD_ARGUMENT;
     world->desc.wind = wind;
     for (i = 0; i < world->counts.bodies; ++i)
         if (world->bodies[i].wind_drag > 0.0f || world->bodies[i].wind_lift > 0.0f) world->bodies[i].asleep = 0;
@@ -1769,7 +1775,7 @@ static const char *ipbdx_body_desc_fault(const ipbd_body_desc *d) {
         return "thickness must be > 0 and friction >= 0";
     if ((unsigned)d->bend_model > IPBD_BEND_ISOMETRIC || (unsigned)d->solid_model > IPBD_SOLID_VOLUME)
         return "an unknown model";
-    if (!isphpbdx_finite3(d->velocity)) return "velocity is not finite";
+    if (!ipbdx_sane3(d->velocity)) return "velocity is not finite";
     return NULL;
 }
 static const char *ipbdx_mesh_fault(const ipbd_body_desc *d) {
@@ -1807,10 +1813,10 @@ static isphpbd_result ipbdx_build_check(ipbdx_build *b) {
     fault = ipbdx_mesh_fault(d);
     if (fault) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, fault);
     for (i = 0; i < d->mesh.vertex_count; ++i)
-        if (!isphpbdx_finite3(ipbdx_read_point(d->mesh.positions, d->mesh.stride_bytes, i)))
+        if (!ipbdx_sane3(ipbdx_read_point(d->mesh.positions, d->mesh.stride_bytes, i)))
             return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "a vertex is not finite");
     for (i = 0; d->masses && i < d->mesh.vertex_count; ++i)
-        if (!ipbdx_positive(d->masses[i]) || !isphpbdx_finite(1.0f / d->masses[i]))
+        if (!ipbdx_positive(d->masses[i]) || !ipbdx_sane(d->masses[i]) || !isphpbdx_finite(1.0f / d->masses[i]))
             return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "a mass is not finite or not > 0");
     return ISPHPBD_OK;
 }
@@ -2252,7 +2258,7 @@ static isphpbd_result ipbdx_derive_masses(ipbdx_build *b) {
     for (i = 0; i < b->input_count && d->masses; ++i)
         if (b->map[i] != (uint32_t)i && b->masses[b->map[i]] > 0.0f) b->masses[b->map[i]] += d->masses[i];
     for (i = 0; i < b->input_count; ++i)
-        if (!isphpbdx_finite(b->masses[i]) || (b->masses[i] > 0.0f && !isphpbdx_finite(1.0f / b->masses[i])))
+        if (!ipbdx_sane(b->masses[i]) || (b->masses[i] > 0.0f && !isphpbdx_finite(1.0f / b->masses[i])))
             return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "a vertex's mass is out of the range of float");
     return ISPHPBD_OK;
 }
@@ -3445,7 +3451,7 @@ static bool ipbdx_end_vertex(ipbd_world *world, int v, isphpbdx_f4 h, isphpbdx_f
         isphpbdx_f4_store(velocity, IPBDX_ADD(speed, IPBDX_MUL(moved, inverse_h)));
     }
     x[3] = world->inverse_masses[v], velocity[3] = 0.0f;
-    if (isphpbdx_finite3(ipbdx_v3(x)) && isphpbdx_finite3(ipbdx_v3(velocity))) return true;
+    if (ipbdx_sane3(ipbdx_v3(x)) && ipbdx_sane3(ipbdx_v3(velocity))) return true;
     memcpy(x, start, 12);
     memset(velocity, 0, 12);
     return false;
@@ -4044,7 +4050,7 @@ static const char *ipbdx_shape_mesh_fault(const ipbd_mesh *m) {
     if (!ipbdx_indices_valid(m->triangles, 3 * m->triangle_count, m->vertex_count))
         return "the collider's mesh has an index out of range";
     for (i = 0; i < m->vertex_count; ++i)
-        if (!isphpbdx_finite3(ipbdx_read_point(m->positions, m->stride_bytes, i)))
+        if (!ipbdx_sane3(ipbdx_read_point(m->positions, m->stride_bytes, i)))
             return "the collider's mesh has a vertex that is not finite";
     return NULL;
 }
@@ -4068,7 +4074,7 @@ static const char *ipbdx_shape_fault(const ipbd_shape *s) {
                 !ipbdx_positive(s->cell))
                 return "a heightfield needs at least 2 x 2 heights and a cell > 0";
             for (i = 0; i < s->columns * s->rows; ++i)
-                if (!isphpbdx_finite(s->heights[i])) return "a height is not finite";
+                if (!ipbdx_sane(s->heights[i])) return "a height is not finite";
             return NULL;
         case IPBD_SDF: return s->sdf ? NULL : "an SDF shape needs its function";
     }
@@ -5394,7 +5400,7 @@ ISPHPBD_API isphpbd_result ipbd_pin_move(ipbd_world *world, ipbd_body handle, in
     ipbdx_body *body;
     int v = ipbdx_edit_vertex(world, handle, input_vertex, &body, &result);
     if (v < 0) return result;
-    if (!isphpbdx_finite3(target)) return ISPHPBD_BAD_ARGUMENT;
+    if (!ipbdx_sane3(target)) return ISPHPBD_BAD_ARGUMENT;
     if (world->pins[v].pinned >= 2u) --body->attachments;
     if (world->pins[v].pinned != 1u) {
         body->tethers_stale = world->pins[v].pinned ? body->tethers_stale : 1u;
@@ -5460,7 +5466,7 @@ ISPHPBD_API isphpbd_result ipbd_body_add_velocity(ipbd_world *world, ipbd_body h
     ipbdx_body *body = ipbdx_edit(world, handle, &result);
     int v;
     if (!body) return result;
-    if (!isphpbdx_finite3(velocity)) return ISPHPBD_BAD_ARGUMENT;
+    if (!ipbdx_sane3(velocity)) return ISPHPBD_BAD_ARGUMENT;
     for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v)
         if (!world->pins[v].pinned)
             ipbdx_put3(world->velocities + 4 * (size_t)v,
@@ -5473,12 +5479,13 @@ ISPHPBD_API isphpbd_result ipbd_vertex_add_impulse(ipbd_world *world, ipbd_body 
     isphpbd_result result;
     ipbdx_body *body;
     int v = ipbdx_edit_vertex(world, handle, input_vertex, &body, &result);
+    isphpbd_vec3 changed;
     float *velocity;
     if (v < 0) return result;
-    if (!isphpbdx_finite3(impulse)) return ISPHPBD_BAD_ARGUMENT;
     velocity = world->velocities + 4 * (size_t)v;
-    if (!world->pins[v].pinned)
-        ipbdx_put3(velocity, isphpbdx_madd(ipbdx_v3(velocity), impulse, world->inverse_masses[v]));
+    changed = isphpbdx_madd(ipbdx_v3(velocity), impulse, world->inverse_masses[v]);
+    if (!ipbdx_sane3(impulse) || !ipbdx_sane3(changed)) return ISPHPBD_BAD_ARGUMENT;
+    if (!world->pins[v].pinned) ipbdx_put3(velocity, changed);
     ipbdx_wake(body);
     return ISPHPBD_OK;
 }
@@ -5487,7 +5494,7 @@ ISPHPBD_API isphpbd_result ipbd_vertex_set_mass(ipbd_world *world, ipbd_body han
     ipbdx_body *body;
     int v = ipbdx_edit_vertex(world, handle, input_vertex, &body, &result);
     if (v < 0) return result;
-    if (!ipbdx_positive(mass) || !isphpbdx_finite(1.0f / mass)) return ISPHPBD_BAD_ARGUMENT;
+    if (!ipbdx_positive(mass) || !ipbdx_sane(mass) || !isphpbdx_finite(1.0f / mass)) return ISPHPBD_BAD_ARGUMENT;
     world->masses[v] = mass, body->stiffest_stale = 1;
     if (!world->pins[v].pinned) world->inverse_masses[v] = world->positions[4 * (size_t)v + 3] = 1.0f / mass;
     ipbdx_wake(body);
@@ -5522,7 +5529,7 @@ ISPHPBD_API isphpbd_result ipbd_body_teleport(ipbd_world *world, ipbd_body handl
     ipbdx_body *body = ipbdx_edit(world, handle, &result);
     int v;
     if (!body) return result;
-    if (!ipbdx_pose_ready(&change) || !isphpbdx_finite3(pivot)) return ISPHPBD_BAD_ARGUMENT;
+    if (!ipbdx_pose_ready(&change) || !ipbdx_sane3(pivot)) return ISPHPBD_BAD_ARGUMENT;
     for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
         float *velocity = world->velocities + 4 * (size_t)v;
         ipbdx_carry(world->positions + 4 * (size_t)v, pivot, &change);
@@ -5583,7 +5590,7 @@ ISPHPBD_API isphpbd_result ipbd_shift_origin(ipbd_world *world, isphpbd_vec3 off
     isphpbd_result open = ipbdx_open_wide(world);
     int i;
     if (open != ISPHPBD_OK) return open;
-    if (!isphpbdx_finite3(offset)) return ISPHPBD_BAD_ARGUMENT;
+    if (!ipbdx_sane3(offset)) return ISPHPBD_BAD_ARGUMENT;
     for (i = 0; i < world->counts.vertices; ++i) {
         ipbdx_put3(world->positions + 4 * (size_t)i, isphpbdx_add(ipbdx_v3(world->positions + 4 * (size_t)i), offset));
         ipbdx_put3(world->starts + 4 * (size_t)i, isphpbdx_add(ipbdx_v3(world->starts + 4 * (size_t)i), offset));
@@ -5880,6 +5887,7 @@ ISPHPBD_API size_t ipbd_save(const ipbd_world *world, void *bytes, size_t capaci
 static bool ipbdx_in(int begin, int count, int total) {
     return begin >= 0 && count >= 0 && begin <= total && count <= total - begin;
 }
+static bool ipbdx_between(int begin, int end, int total) { return begin >= 0 && end >= begin && end <= total; }
 static bool ipbdx_counts_sane(const ipbd_world *world, const ipbdx_counts *n) {
     const ipbd_capacity *c = &world->desc.capacity;
     int k;
@@ -5923,11 +5931,9 @@ static bool ipbdx_slabs_sane(const ipbdx_body *body, const unsigned char *slabs,
     for (i = body->slab_begin; i < body->slab_begin + body->slab_count; ++i) {
         ipbdx_slab slab;
         ipbdx_fetch(slabs, sizeof slab, i, &slab);
-        if (slab.body != slot || !ipbdx_in(slab.vertex_begin, slab.vertex_end - slab.vertex_begin, body->vertex_count))
-            return false;
+        if (slab.body != slot || !ipbdx_between(slab.vertex_begin, slab.vertex_end, body->vertex_count)) return false;
         for (kind = 0; kind < IPBDX_KINDS; ++kind)
-            if (!ipbdx_in(slab.group_begin[kind], slab.group_end[kind] - slab.group_begin[kind],
-                          body->group_count[ipbdx_store_of(kind)]))
+            if (!ipbdx_between(slab.group_begin[kind], slab.group_end[kind], body->group_count[ipbdx_store_of(kind)]))
                 return false;
     }
     return true;
@@ -5958,7 +5964,13 @@ enum {
     IPBDX_AT_BODIES = 0,
     IPBDX_AT_SLABS = 1,
     IPBDX_AT_STORES = 2,
-    IPBDX_AT_PINS = 13,
+    IPBDX_AT_POSITIONS = 7,
+    IPBDX_AT_STARTS,
+    IPBDX_AT_VELOCITIES,
+    IPBDX_AT_RESTS,
+    IPBDX_AT_MASSES,
+    IPBDX_AT_INVERSE_MASSES,
+    IPBDX_AT_PINS,
     IPBDX_AT_VERTEX_BODY,
     IPBDX_AT_INPUT,
     IPBDX_AT_MAP,
@@ -6036,7 +6048,31 @@ static bool ipbdx_skins_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
     }
     return true;
 }
-/* Points parts into the snapshot and checks everything that indexes something. */
+/* The first numbers of every record of a part: places, speeds and masses. */
+static bool ipbdx_numbers_sane(const ipbdx_part *part, int numbers) {
+    int i, k;
+    for (i = 0; i < part->count; ++i)
+        for (k = 0; k < numbers; ++k) {
+            float value;
+            memcpy(&value, (const unsigned char *)part->data + part->size * (size_t)i + 4 * (size_t)k, 4);
+            if (!ipbdx_sane(value)) return false;
+        }
+    return true;
+}
+static bool ipbdx_vertices_sane(const ipbdx_part *parts) {
+    const ipbdx_part *inverse = parts + IPBDX_AT_INVERSE_MASSES;
+    int i;
+    for (i = 0; i < inverse->count; ++i) {
+        float value;
+        ipbdx_fetch((const unsigned char *)inverse->data, 4, i, &value);
+        if (!ipbdx_not_negative(value)) return false;
+    }
+    return ipbdx_numbers_sane(parts + IPBDX_AT_POSITIONS, 3) && ipbdx_numbers_sane(parts + IPBDX_AT_STARTS, 3) &&
+           ipbdx_numbers_sane(parts + IPBDX_AT_VELOCITIES, 3) && ipbdx_numbers_sane(parts + IPBDX_AT_RESTS, 3) &&
+           ipbdx_numbers_sane(parts + IPBDX_AT_MASSES, 1) && ipbdx_numbers_sane(parts + IPBDX_AT_PINS, 6) &&
+           ipbdx_numbers_sane(parts + IPBDX_AT_CV, 3) && ipbdx_numbers_sane(parts + IPBDX_AT_CN, 6);
+}
+/* Points parts into the snapshot and checks everything that indexes something, and every place, speed and mass. */
 static bool ipbdx_snapshot_sane(const ipbd_world *world, const unsigned char *bytes, size_t size,
                                 const ipbdx_snapshot_head *head, ipbdx_part *parts) {
     ipbdx_snapshot_head plain = *head;
@@ -6060,7 +6096,7 @@ static bool ipbdx_snapshot_sane(const ipbd_world *world, const unsigned char *by
     sum = ipbdx_parts_hash(isphpbdx_hash_words(7, &plain, sizeof plain / 4), parts, count);
     if (head->sum[0] != (uint32_t)sum || head->sum[1] != (uint32_t)(sum >> 32)) return false;
     return ipbdx_bodies_sane(parts, &head->counts) && ipbdx_colliders_sane(parts, &head->counts) &&
-           ipbdx_skins_sane(parts, &head->counts);
+           ipbdx_skins_sane(parts, &head->counts) && ipbdx_vertices_sane(parts);
 }
 ISPHPBD_API isphpbd_result ipbd_load(ipbd_world *world, const void *bytes, size_t size) {
     isphpbd_result open = ipbdx_open_wide(world);
@@ -6576,6 +6612,7 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_MUL
 #undef IPBDX_ALL
 #undef IPBDX_FAR
+#undef IPBDX_LIMIT
 #undef IPBDX_STACK
 #undef IPBDX_NEAR
 #undef IPBDX_PARTS

@@ -252,7 +252,8 @@ TEST a_host_ball_at_50_m_s_is_caught(void) {
     ipbd_collider_desc c = ipbd_collider_desc_default();
     ipbd_collider ball;
     ipbd_body body;
-    isphpbd_vec3 x = isphpbd_v3(0.01f, 1.5f, 0.02f), v = isphpbd_v3(0, -50.0f, 0), impulse;
+    isphpbd_vec3 x = isphpbd_v3(0.01f, 1.5f, 0.02f), v = isphpbd_v3(0, -50.0f, 0),
+                 impulse = isphpbd_v3(0, 0, 0);
     uint32_t pins[4 * N];
     int i, k, count = 0, inside = 0;
     double momentum = 0.0;

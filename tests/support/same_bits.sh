@@ -14,11 +14,11 @@ bits_programs() {
 same_bits() { # source, file of hashes, title, language, compiler, options, runner (may be empty)
     bits_title="$(basename "$1" .c) with $3"
     if [ "$4" = c ]; then bits_standard=-std=c99; else bits_standard=-std=c++11; fi
-    rm -f "$work/program"
-    if ! $5 -x "$4" $bits_standard -ffp-contract=off -I. -Itests/support $6 "$1" -o "$work/program" -lm \
+    rm -f "$work/program.exe"
+    if ! $5 -x "$4" $bits_standard -ffp-contract=off -I. -Itests/support $6 "$1" -o "$work/program.exe" -lm \
         >"$work/output" 2>&1; then
         fail "$bits_title" "does not compile: $(head -n 5 "$work/output")"
-    elif ! $limit $7 "$work/program" >"$work/raw" 2>"$work/errors"; then
+    elif ! $limit $7 "$work/program.exe" >"$work/raw" 2>"$work/errors"; then
         fail "$bits_title" "fails or takes too long: $(cat "$work/raw" "$work/errors" | head -n 5)"
     else
         tr -d '\r' <"$work/raw" >"$work/hashes" # of Windows
