@@ -50,13 +50,13 @@ BENCH_FN const float *dam_place(const isph_view *view, int i) {
 BENCH_FN void *dam_snapshot(float support, float seconds, size_t *size) {
     const isph_fluid_desc desc = dam_desc(DAM_SIDE, support);
     isph_fluid *fluid = dam_create(&desc, DAM_SIDE);
-    void *image;
+    void *snapshot;
     dam_run(fluid, seconds);
     *size = isph_fluid_save(fluid, NULL, 0);
-    image = need(malloc(*size));
-    (void)isph_fluid_save(fluid, image, *size);
+    snapshot = need(malloc(*size));
+    (void)isph_fluid_save(fluid, snapshot, *size);
     isph_fluid_destroy(fluid);
-    return image;
+    return snapshot;
 }
 
 #endif /* BENCH_DAM_H */

@@ -36,7 +36,7 @@ static void stage_print(bench *b, stage_figures *f, bool all) {
     const double n = f->particles, pair_bytes = 6.0 * f->entries + 4.0 * n + 16.0 * n; /* values, columns, D, x, y */
     const double serial = samples_quantile(f->serial.wall, f->serial.count, 0.5);
     samples *krylov = samples_new();
-    times product, rows, search;
+    timing product, rows, search;
     stage_krylov(f, krylov);
     for (int k = 0; k < (all ? STAGES : 0); ++k) {
         if (k != STAGE_OTHER || f->stage[k].cpu[0] > 0.0)
@@ -115,20 +115,20 @@ static void stage_compare(stage_run *run) {
 }
 
 static void bench_stages_at(bench *b, float support, const char *suffix, int first_path, int last_path) {
-    void *image;
+    void *snapshot;
     stage_run run;
     memset(&run, 0, sizeof run);
     run.b = b, run.agree = true;
     run.f = (stage_figures *)need(malloc(sizeof *run.f));
-    image = dam_snapshot(support, 0.4f, &run.request.image_size);
+    snapshot = dam_snapshot(support, 0.4f, &run.request.image_size);
     run.request.support = support, run.request.seconds = 0.004f, run.request.repeats = repeats_of(b, 40, 8);
-    run.request.density_projection = true, run.request.image = image;
+    run.request.density_projection = true, run.request.image = snapshot;
     for (int path = first_path; path <= last_path; ++path) {
         stage_run_path(&run, path, 1, suffix);
         if (b->threads > 1) stage_run_path(&run, path, b->threads, suffix);
     }
     if (first_path < last_path) stage_compare(&run);
-    free(image);
+    free(snapshot);
     free(run.f);
 }
 
@@ -200,7 +200,7 @@ static void dam_at(bench *b, const dam_setting *setting, samples *s) {
     isph_fluid_desc desc = dam_desc(DAM_SIDE, 2.0f);
     isph_fluid *fluid;
     dam_figures f;
-    times t;
+    timing t;
     desc.tolerance = setting->tolerance;
     desc.parallel = serial_runner();
     fluid = dam_create(&desc, DAM_SIDE);
@@ -294,7 +294,7 @@ static void scaling_threads(bench *b, samples *s) {
         isph_fluid_desc desc = dam_desc(DAM_SIDE, 2.0f);
         bench_pool pool = pool_open(count);
         isph_fluid *fluid;
-        times t;
+        timing t;
         desc.parallel = pool.parallel;
         fluid = dam_create(&desc, DAM_SIDE);
         s->count = 0;

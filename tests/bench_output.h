@@ -74,13 +74,13 @@ BENCH_FN double samples_quantile(double *values, int count, double share) {
 }
 
 /* Two clocks, least and median, in the unit of the figure. */
-typedef struct times {
+typedef struct timing {
     double cpu_least, cpu_median, wall_least, wall_median;
-} times;
+} timing;
 
 /* Each sample stands for `items`; seconds become `per_second` units. Sorts the samples. */
-BENCH_FN times samples_times(samples *s, double per_second, double items) {
-    times t;
+BENCH_FN timing samples_times(samples *s, double per_second, double items) {
+    timing t;
     const double scale = per_second / items;
     t.cpu_least = scale * samples_quantile(s->cpu, s->count, 0.0);
     t.cpu_median = scale * samples_quantile(s->cpu, s->count, 0.5);
@@ -98,7 +98,7 @@ typedef struct figure {
     char name[96]; /* case.place.what */
     char unit[72];
     bool timed;
-    times time;
+    timing time;
     double value; /* of a timed one: the least CPU time */
     double loops; /* of a timed one: in rounds of the scalar loop */
 } figure;
@@ -179,7 +179,7 @@ BENCH_FN void figure_value(bench *b, const char *name, double value, const char 
     figure_print(b, f);
 }
 
-BENCH_FN void figure_times(bench *b, const char *name, times t, double per_second, const char *unit) {
+BENCH_FN void figure_times(bench *b, const char *name, timing t, double per_second, const char *unit) {
     figure *f = figure_new(b, name, unit);
     f->timed = true;
     f->time = t;
@@ -189,9 +189,9 @@ BENCH_FN void figure_times(bench *b, const char *name, times t, double per_secon
 }
 
 /* Units of 1/per_second s, of samples of `items` each. */
-BENCH_FN times figure_samples(bench *b, const char *name, samples *s, double per_second, double items,
+BENCH_FN timing figure_samples(bench *b, const char *name, samples *s, double per_second, double items,
                               const char *unit) {
-    const times t = samples_times(s, per_second, items);
+    const timing t = samples_times(s, per_second, items);
     figure_times(b, name, t, per_second, unit);
     return t;
 }

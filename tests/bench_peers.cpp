@@ -136,7 +136,7 @@ static void peers_solvers(void) {
 enum { CLOTH_SIDE = 65, CLOTH_ITERATIONS = 12, CLOTH_STEPS = 300 };
 
 static void cloth_line(const char *name, int links, samples *s) {
-    const times t = samples_times(s, 1e3, 1.0);
+    const timing t = samples_times(s, 1e3, 1.0);
     printf("| %s | %.3f | %.3f | %.2f |\n", name, t.cpu_least, t.cpu_median,
            1e6 * t.cpu_least / (CLOTH_ITERATIONS * (double)links));
 }

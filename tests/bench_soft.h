@@ -113,7 +113,7 @@ BENCH_FN void soft_whole(bench *b, const char *name, soft_mesh *m, float seconds
         bench_pool pool = pool_open(count);
         size_t bytes;
         ipbd_world *world = soft_world(m, substeps, pool.parallel, &bytes);
-        times t;
+        timing t;
         s->count = 0;
         soft_steps(world, seconds, repeats_of(b, 300, 30), s);
         place(b, "%s.%d_thread%s", name, count, count > 1 ? "s" : "");

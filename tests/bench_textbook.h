@@ -217,21 +217,21 @@ static void textbook_step(textbook *t, const isph_stats *stats) {
 /* The library's step and the textbook's, from the same state. */
 static void textbook_race(bench *b, isph_fluid *f, textbook *t, samples *ours, samples *theirs) {
     const size_t size = isph_fluid_save(f, NULL, 0);
-    void *image = need(malloc(size));
+    void *snapshot = need(malloc(size));
     isph_stats stats;
-    (void)isph_fluid_save(f, image, size);
+    (void)isph_fluid_save(f, snapshot, size);
     for (int r = 0; r < repeats_of(b, 5, 2); ++r) {
         samples_begin(ours);
         (void)isph_fluid_step(f, (float)t->seconds, NULL);
         stats = isph_fluid_stats(f);
         samples_end(ours, stats.substeps);
-        (void)isph_fluid_load(f, image, size);
+        (void)isph_fluid_load(f, snapshot, size);
         textbook_load(t, f);
         samples_begin(theirs);
         textbook_step(t, &stats);
         samples_end(theirs, 1.0);
     }
-    free(image);
+    free(snapshot);
 }
 
 static void textbook_compare(bench *b, float support) {
@@ -239,7 +239,7 @@ static void textbook_compare(bench *b, float support) {
     const double length = (double)DAM_SIDE * (double)DAM_SPACING;
     samples *ours = samples_new(), *theirs = samples_new();
     isph_fluid *f;
-    times a, c;
+    timing a, c;
     textbook t;
     desc.parallel = serial_runner();
     f = dam_create(&desc, DAM_SIDE);
