@@ -41,7 +41,7 @@ static double machine_read(size_t bytes, int repeats) {
 
 /* One round of the scalar loop: a multiplication and an addition that wait for each other. */
 static samples *machine_loop(int repeats) {
-    const int rounds = 1000000;
+    const int rounds = 250000;
     samples *s = samples_new();
     for (int r = 0; r < repeats; ++r) {
         volatile float start = 1.0f;
@@ -56,14 +56,14 @@ static samples *machine_loop(int repeats) {
 
 /* Before every case: the machine may have slowed down since the last one. */
 static void machine_look(bench *b) {
-    samples *s = machine_loop(6);
+    samples *s = machine_loop(32);
     b->loop_nanoseconds = samples_times(s, 1e9, 1.0).cpu_least;
     free(s);
 }
 
 static void bench_machine(bench *b) {
     const int repeats = b->quick ? 4 : 12;
-    samples *loop = machine_loop(repeats);
+    samples *loop = machine_loop(4 * repeats);
     heading(b, "the machine: one core reads 384 KB, 6 MB and 256 MB again and again; one round of the scalar loop");
     b->read_l2 = machine_read((size_t)384 << 10, repeats);
     b->read_l3 = machine_read((size_t)6 << 20, repeats);
