@@ -27,16 +27,16 @@ static bool slices_look(void *user) {
 /* One and the same substep again and again, in units. */
 static void slices_measure(isph_fluid *fluid, slices *s, int repeats) {
     const size_t size = isph_fluid_save(fluid, NULL, 0);
-    void *image = need(malloc(size));
-    (void)isph_fluid_save(fluid, image, size);
+    void *snapshot = need(malloc(size));
+    (void)isph_fluid_save(fluid, snapshot, size);
     for (int r = 0; r < repeats; ++r) {
-        if (isph_fluid_load(fluid, image, size) != ISPHPBD_OK) break;
+        if (isph_fluid_load(fluid, snapshot, size) != ISPHPBD_OK) break;
         (void)isph_fluid_substep_begin(fluid, 0.004f);
         s->count = 0;
         s->last = cpu_seconds();
         (void)isph_fluid_substep_continue(fluid, slices_look, s);
     }
-    free(image);
+    free(snapshot);
 }
 
 static void bench_slices(bench *b) {
