@@ -418,7 +418,8 @@ ISPHPBD_API isphpbd_stats isphpbd_world_stats(const isphpbd_world *world);
 /* 64-bit digest of everything that affects the future. Linear. */
 ISPHPBD_API uint64_t isphpbd_world_hash(const isphpbd_world *world);
 /* Writes a snapshot when `capacity` is enough; always returns the size needed (at most 64 bytes per particle, plus soft
-   bodies). Resuming from it gives the same bits as going on. An unfinished step (deadline) is saved as not begun. */
+   bodies). Resuming from it gives the same bits as going on. A step that a deadline left unfinished is saved between
+   its substeps: the one under way as not begun. */
 ISPHPBD_API size_t isphpbd_world_save(const isphpbd_world *world, void *bytes, size_t capacity);
 /* Into a world of the same desc with the same objects, created in the same order. BAD_SNAPSHOT leaves all as it was. */
 ISPHPBD_API isphpbd_result isphpbd_world_load(isphpbd_world *world, const void *bytes, size_t size);
@@ -2595,6 +2596,42 @@ static const char *isphpbdx_heights_fault(const isphpbd_shape *s) {
             return "a height is not finite or too large";
     return NULL;
 }
+/* Of the edge from a to b, minus that of the way back: the sum over all edges of a closed surface is 0. */
+static uint64_t isphpbdx_edge_digest(isphpbd_vec3 a, isphpbd_vec3 b) {
+    const isphpbd_vec3 zero = isphpbd_v3(0.0f, 0.0f, 0.0f); /* turns -0 into 0 */
+    isphpbd_vec3 there[2], back[2];
+    there[0] = back[1] = isphpbdx_add(a, zero), there[1] = back[0] = isphpbdx_add(b, zero);
+    return isphpbdx_hash_words(1, there, 6) - isphpbdx_hash_words(1, back, 6);
+}
+static isphpbd_vec3 isphpbdx_mesh_point(const isphpbd_mesh *mesh, uint32_t index) {
+    float p[3];
+    memcpy(p, (const char *)mesh->positions + mesh->stride_bytes * (size_t)index, sizeof p);
+    return isphpbd_v3(p[0], p[1], p[2]);
+}
+/* Every edge is there in both directions, and the volume is positive. Vertices count by place, not by number. */
+static bool isphpbdx_mesh_closed(const isphpbd_mesh *mesh) {
+    uint64_t open = 0;
+    double volume = 0.0;
+    int i;
+    for (i = 0; i < mesh->triangle_count; ++i) {
+        const isphpbd_vec3 a = isphpbdx_mesh_point(mesh, mesh->triangles[3 * i]),
+                           b = isphpbdx_mesh_point(mesh, mesh->triangles[3 * i + 1]),
+                           c = isphpbdx_mesh_point(mesh, mesh->triangles[3 * i + 2]);
+        open += isphpbdx_edge_digest(a, b) + isphpbdx_edge_digest(b, c) + isphpbdx_edge_digest(c, a);
+        volume += (double)isphpbdx_dot(a, isphpbdx_cross(b, c));
+    }
+    return open == 0 && volume > 0.0;
+}
+static const char *isphpbdx_mesh_fault(const isphpbd_shape *s) {
+    ipbd_shape mesh = ipbdx_shape_of_triangles(IPBD_MESH, s->mesh.positions, s->mesh.vertex_count, s->mesh.triangles,
+                                               s->mesh.triangle_count);
+    const char *fault;
+    mesh.mesh.stride_bytes = s->mesh.stride_bytes;
+    if (s->mesh.stride_bytes % sizeof(float)) return "a mesh's stride is not a multiple of 4 bytes";
+    fault = ipbdx_shape_fault(&mesh);
+    if (fault || s->type != ISPHPBD_SHAPE_SOLID) return fault;
+    return isphpbdx_mesh_closed(&s->mesh) ? NULL : "a solid's mesh must be closed and wound outward";
+}
 /* Plain shapes; those with arrays are looked at by the solvers as well. */
 static const char *isphpbdx_shape_fault(const isphpbd_shape *s) {
     const float tiny = 1e-6f, huge = ISPHPBDX_HUGE;
@@ -2612,11 +2649,7 @@ static const char *isphpbdx_shape_fault(const isphpbd_shape *s) {
                        ? NULL
                        : "a box needs half extents > 0";
         case ISPHPBD_SHAPE_SHELL:
-        case ISPHPBD_SHAPE_SOLID: {
-            const ipbd_shape mesh = ipbdx_shape_of_triangles(IPBD_MESH, s->mesh.positions, s->mesh.vertex_count,
-                                                             s->mesh.triangles, s->mesh.triangle_count);
-            return s->mesh.stride_bytes < 12 ? "a mesh's stride is less than 12 bytes" : ipbdx_shape_fault(&mesh);
-        }
+        case ISPHPBD_SHAPE_SOLID: return isphpbdx_mesh_fault(s);
         case ISPHPBD_SHAPE_HEIGHTFIELD: return isphpbdx_heights_fault(s);
     }
     return "an unknown shape";
@@ -2696,9 +2729,100 @@ static isph_boundary_desc isphpbdx_wall_desc(const isphpbdx_solid *solid, const 
     wall.friction = 1.0f - solid->surface.slip;
     return wall;
 }
+/* ---- heightfields: a closed block under the heights, so that water below is pushed up ---- */
+typedef struct isphpbdx_ground {
+    float *points;
+    uint32_t *triangles;
+    int point_count, triangle_count, rim; /* rim: vertices around the edge */
+} isphpbdx_ground;
+
+static void isphpbdx_ground_layout(isphpbdx_ground *g, isphpbdx_layout *layout, const isphpbd_shape *s) {
+    g->rim = 2 * (s->columns - 1) + 2 * (s->rows - 1);
+    g->points = (float *)isphpbdx_take(layout, (size_t)(s->columns * s->rows + g->rim + 1), 3 * sizeof(float));
+    g->triangles = (uint32_t *)isphpbdx_take(layout, (size_t)(2 * (s->columns - 1) * (s->rows - 1) + 3 * g->rim),
+                                             3 * sizeof(uint32_t));
+}
+/* Vertex number k of the edge, counted around: along the first row, down the last column, and back. */
+static uint32_t isphpbdx_rim_vertex(const isphpbd_shape *s, int k) {
+    const int across = s->columns - 1, down = s->rows - 1;
+    int column, row;
+    k %= 2 * (across + down);
+    if (k < across) column = k, row = 0;
+    else if (k < across + down) column = across, row = k - across;
+    else if (k < 2 * across + down) column = 2 * across + down - k, row = down;
+    else column = 0, row = 2 * (across + down) - k;
+    return (uint32_t)(row * s->columns + column);
+}
+static void isphpbdx_ground_triangle(isphpbdx_ground *g, uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t *t = g->triangles + 3 * (size_t)g->triangle_count++;
+    t[0] = a, t[1] = b, t[2] = c;
+}
+static void isphpbdx_ground_points(isphpbdx_ground *g, const isphpbd_shape *s, float depth) {
+    const int count = s->columns * s->rows;
+    float lowest = s->heights[0];
+    int i;
+    for (i = 0; i < count; ++i) {
+        const float x = ((float)(i % s->columns) - 0.5f * (float)(s->columns - 1)) * s->cell;
+        const float z = ((float)(i / s->columns) - 0.5f * (float)(s->rows - 1)) * s->cell;
+        ipbdx_put3(g->points + 3 * (size_t)i, isphpbd_v3(x, s->heights[i], z));
+        lowest = isphpbdx_min(lowest, s->heights[i]);
+    }
+    for (i = 0; i < g->rim; ++i) {
+        float *p = g->points + 3 * (size_t)(count + i);
+        memcpy(p, g->points + 3 * (size_t)isphpbdx_rim_vertex(s, i), 3 * sizeof(float));
+        p[1] = lowest - depth;
+    }
+    ipbdx_put3(g->points + 3 * (size_t)(count + g->rim), isphpbd_v3(0.0f, lowest - depth, 0.0f));
+    g->point_count = count + g->rim + 1;
+}
+/* Cells are cut along the same diagonal as for soft bodies. */
+static void isphpbdx_ground_build(isphpbdx_ground *g, const isphpbd_shape *s, float depth) {
+    const uint32_t columns = (uint32_t)s->columns, count = columns * (uint32_t)s->rows,
+                   bottom = count + (uint32_t)g->rim;
+    int i, k;
+    isphpbdx_ground_points(g, s, depth);
+    g->triangle_count = 0;
+    for (k = 0; k + 1 < s->rows; ++k)
+        for (i = 0; i + 1 < s->columns; ++i) {
+            const uint32_t v = (uint32_t)k * columns + (uint32_t)i;
+            isphpbdx_ground_triangle(g, v, v + columns + 1u, v + 1u);
+            isphpbdx_ground_triangle(g, v, v + columns, v + columns + 1u);
+        }
+    for (i = 0; i < g->rim; ++i) {
+        const uint32_t a = isphpbdx_rim_vertex(s, i), b = isphpbdx_rim_vertex(s, i + 1);
+        const uint32_t below_a = count + (uint32_t)i, below_b = count + (uint32_t)((i + 1) % g->rim);
+        isphpbdx_ground_triangle(g, a, b, below_b);
+        isphpbdx_ground_triangle(g, a, below_b, below_a);
+        isphpbdx_ground_triangle(g, bottom, below_a, below_b);
+    }
+}
+/* Borrows memory for the call. */
+static isph_boundary isphpbdx_ground_create(isphpbd_world *world, isph_boundary_desc *wall, const isphpbd_shape *shape,
+                                            isphpbd_result *why) {
+    const isphpbd_allocator *allocator = &world->desc.allocator;
+    isphpbdx_layout layout = {NULL, 0, false};
+    isphpbdx_ground ground;
+    isph_boundary made = {0};
+    size_t bytes;
+    memset(&ground, 0, sizeof ground);
+    isphpbdx_ground_layout(&ground, &layout, shape);
+    bytes = layout.used, layout.used = 0;
+    layout.base = (unsigned char *)allocator->alloc(bytes, 64, allocator->user);
+    *why = ISPHPBD_OUT_OF_MEMORY;
+    if (!layout.base) return made;
+    isphpbdx_ground_layout(&ground, &layout, shape);
+    isphpbdx_ground_build(&ground, shape, 4.0f * world->desc.spacing);
+    wall->mesh.positions = ground.points, wall->mesh.stride_bytes = 3 * sizeof(float);
+    wall->mesh.vertex_count = ground.point_count, wall->mesh.indices = ground.triangles;
+    wall->mesh.index_count = 3 * ground.triangle_count, wall->mesh_solid = true;
+    made = isph_boundary_create(world->fluid, wall, why);
+    allocator->free(layout.base, bytes, allocator->user);
+    return made;
+}
 static isph_boundary isphpbdx_wall_create(isphpbd_world *world, const isphpbdx_solid *solid, const isphpbd_shape *shape,
                                           isphpbd_result *why) {
-    const isph_boundary_desc wall = isphpbdx_wall_desc(solid, shape);
+    isph_boundary_desc wall = isphpbdx_wall_desc(solid, shape);
+    if (shape->type == ISPHPBD_SHAPE_HEIGHTFIELD) return isphpbdx_ground_create(world, &wall, shape, why);
     return isph_boundary_create(world->fluid, &wall, why);
 }
 static ipbd_collider isphpbdx_soft_collider(isphpbd_world *world, isphpbdx_solid *solid, const isphpbd_shape *shape,
@@ -2905,11 +3029,6 @@ ISPHPBD_API isphpbd_body_desc isphpbd_body_desc_default(void) {
     return desc;
 }
 
-static isphpbd_vec3 isphpbdx_mesh_point(const isphpbd_mesh *mesh, uint32_t index) {
-    float p[3];
-    memcpy(p, (const char *)mesh->positions + mesh->stride_bytes * (size_t)index, sizeof p);
-    return isphpbd_v3(p[0], p[1], p[2]);
-}
 /* Sums of x^2, y^2, z^2 over the corners a, b, c and their mean: with weight / 12 the integral over a triangle, with
    the origin as fourth corner and weight / 20 that over a tetrahedron. */
 static void isphpbdx_squares(isphpbd_vec3 a, isphpbd_vec3 b, isphpbd_vec3 c, double out[3]) {
@@ -3251,6 +3370,125 @@ ISPHPBD_API isphpbd_result isphpbd_soft_attach_collider(isphpbd_world *world, is
     return isphpbdx_attach(world, soft, vertex, isphpbdx_collider_of(world, collider));
 }
 
+/* ==== [fill] water inside a closed soft body ========================================================================*/
+/* On which side of the edge between vertices i and j (in the xz plane) is the point? The edge is always taken from the
+   lower to the higher number, so that its two triangles agree to the last bit and a ray between them meets exactly one. */
+static bool isphpbdx_left_of(const float *xyzw, uint32_t i, uint32_t j, isphpbd_vec3 p) {
+    const float *a = xyzw + 4 * (size_t)(i < j ? i : j), *b = xyzw + 4 * (size_t)(i < j ? j : i);
+    const double cross = ((double)b[0] - (double)a[0]) * ((double)p.z - (double)a[2]) -
+                         ((double)b[2] - (double)a[2]) * ((double)p.x - (double)a[0]);
+    return (cross >= 0.0) == (i < j);
+}
+/* Does the ray from p straight up cross the triangle? */
+static bool isphpbdx_ray_up(const float *xyzw, const uint32_t *t, isphpbd_vec3 p) {
+    const bool side = isphpbdx_left_of(xyzw, t[0], t[1], p);
+    const float *a = xyzw + 4 * (size_t)t[0], *b = xyzw + 4 * (size_t)t[1], *c = xyzw + 4 * (size_t)t[2];
+    double ux, uy, uz, vx, vy, vz, nx, ny, nz;
+    if (side != isphpbdx_left_of(xyzw, t[1], t[2], p) || side != isphpbdx_left_of(xyzw, t[2], t[0], p)) return false;
+    ux = (double)b[0] - (double)a[0], uy = (double)b[1] - (double)a[1], uz = (double)b[2] - (double)a[2];
+    vx = (double)c[0] - (double)a[0], vy = (double)c[1] - (double)a[1], vz = (double)c[2] - (double)a[2];
+    nx = uy * vz - uz * vy, ny = uz * vx - ux * vz, nz = ux * vy - uy * vx;
+    if (ny == 0.0) return false;
+    return (double)a[1] - (nx * ((double)p.x - (double)a[0]) + nz * ((double)p.z - (double)a[2])) / ny > (double)p.y;
+}
+static bool isphpbdx_nearer(const float *xyzw, const uint32_t *t, isphpbd_vec3 p, float gap) {
+    const isphpbd_vec3 a = ipbdx_v3(xyzw + 4 * (size_t)t[0]), b = ipbdx_v3(xyzw + 4 * (size_t)t[1]),
+                       c = ipbdx_v3(xyzw + 4 * (size_t)t[2]), lo = ipbdx_min3(a, ipbdx_min3(b, c)),
+                       hi = ipbdx_max3(a, ipbdx_max3(b, c));
+    isphpbd_vec3 away;
+    float v, w;
+    if (p.x < lo.x - gap || p.y < lo.y - gap || p.z < lo.z - gap || p.x > hi.x + gap || p.y > hi.y + gap ||
+        p.z > hi.z + gap)
+        return false;
+    ipbdx_closest_on_triangle(p, a, b, c, &v, &w);
+    away = isphpbdx_sub(p, ipbdx_triangle_point(a, b, c, v, w));
+    return isphpbdx_dot(away, away) < gap * gap;
+}
+/* Inside by the parity of crossings, and at least `gap` off every triangle. */
+static bool isphpbdx_fills(const ipbd_view *view, isphpbd_vec3 p, float gap) {
+    bool inside = false;
+    int i;
+    for (i = 0; i < view->triangle_count; ++i) {
+        const uint32_t *t = view->triangles + 3 * (size_t)i;
+        const float *a = view->positions + 4 * (size_t)t[0], *b = view->positions + 4 * (size_t)t[1],
+                    *c = view->positions + 4 * (size_t)t[2];
+        if (isphpbdx_max(a[1], isphpbdx_max(b[1], c[1])) < p.y - gap) continue;
+        if (isphpbdx_ray_up(view->positions, t, p)) inside = !inside;
+        if (isphpbdx_nearer(view->positions, t, p, gap)) return false;
+    }
+    return inside;
+}
+static isphpbd_vec3 isphpbdx_lattice_point(isphpbd_vec3 lo, const int cell[3], float spacing) {
+    return isphpbd_v3(lo.x + ((float)cell[0] + 0.5f) * spacing, lo.y + ((float)cell[1] + 0.5f) * spacing,
+                      lo.z + ((float)cell[2] + 0.5f) * spacing);
+}
+/* Points of the lattice inside go to `gathered`; one more than fit where there are too many. */
+static int isphpbdx_list_inside(isphpbd_world *world, const ipbd_view *view, float gap, int room) {
+    const float spacing = world->desc.spacing;
+    isphpbd_vec3 lo = ipbdx_v3(view->positions), hi = lo;
+    int count = 0, cells[3], cell[3], i;
+    for (i = 1; i < view->vertex_count; ++i)
+        lo = ipbdx_min3(lo, ipbdx_v3(view->positions + 4 * (size_t)i)),
+        hi = ipbdx_max3(hi, ipbdx_v3(view->positions + 4 * (size_t)i));
+    cells[0] = (int)((hi.x - lo.x) / spacing) + 1, cells[1] = (int)((hi.y - lo.y) / spacing) + 1;
+    cells[2] = (int)((hi.z - lo.z) / spacing) + 1;
+    for (cell[2] = 0; cell[2] < cells[2]; ++cell[2])
+        for (cell[1] = 0; cell[1] < cells[1]; ++cell[1])
+            for (cell[0] = 0; cell[0] < cells[0]; ++cell[0]) {
+                const isphpbd_vec3 p = isphpbdx_lattice_point(lo, cell, spacing);
+                if (!isphpbdx_fills(view, p, gap)) continue;
+                if (count == room) return room + 1;
+                ipbdx_put3(world->gathered + 3 * (size_t)count++, p);
+            }
+    return count;
+}
+static isphpbd_vec3 isphpbdx_mean_velocity(const ipbd_view *view) {
+    double sum[3] = {0.0, 0.0, 0.0};
+    int i, k;
+    for (i = 0; i < view->vertex_count; ++i)
+        for (k = 0; k < 3; ++k) sum[k] += (double)view->velocities[4 * (size_t)i + (size_t)k];
+    for (k = 0; k < 3; ++k) sum[k] /= view->vertex_count > 0 ? (double)view->vertex_count : 1.0;
+    return isphpbd_v3((float)sum[0], (float)sum[1], (float)sum[2]);
+}
+/* Adds the points in `gathered`; there is room for them. */
+static isphpbd_result isphpbdx_add_gathered(isphpbd_world *world, isph_material material, isphpbd_vec3 velocity,
+                                            int count) {
+    isphpbd_vec3 velocities[ISPHPBDX_BATCH];
+    isphpbd_result result = ISPHPBD_OK;
+    int i, first;
+    for (i = 0; i < ISPHPBDX_BATCH; ++i) velocities[i] = velocity;
+    for (first = 0; first < count && result == ISPHPBD_OK; first += ISPHPBDX_BATCH)
+        result =
+            isph_particles_add(world->fluid, material, world->gathered + 3 * (size_t)first, 3 * sizeof(float),
+                               &velocities->x, sizeof *velocities, isphpbdx_mini(count - first, ISPHPBDX_BATCH), NULL);
+    return result;
+}
+/* A shell without holes; tetrahedra leave no room. */
+static bool isphpbdx_is_hollow(const isphpbd_world *world, ipbd_body handle) {
+    const ipbdx_body *body = ipbdx_body_of(world->soft, handle);
+    return body && body->closed && body->group_count[IPBDX_VOLUMES] + body->group_count[IPBDX_ELASTICS] == 0;
+}
+ISPHPBD_API isphpbd_result isphpbd_fluid_fill_soft(isphpbd_world *world, isphpbd_fluid fluid, isphpbd_soft soft,
+                                                   float gap, int *added) {
+    isphpbd_result result;
+    const isphpbdx_fluid *record = isphpbdx_fluid_edit(world, fluid, &result);
+    const isphpbdx_soft *shell = record ? isphpbdx_soft_edit(world, soft, &result) : NULL;
+    ipbd_view view;
+    int count, room;
+    if (added) *added = 0;
+    if (!shell) return result;
+    if (!isphpbdx_between(gap, 0.0f, 1e3f * world->desc.spacing) || !isphpbdx_is_hollow(world, shell->body))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "only closed shells can be filled, with a gap >= 0");
+    view = ipbd_body_view(world->soft, shell->body);
+    room = world->desc.capacity.fluid_particles - isph_particles(world->fluid).count;
+    count = isphpbdx_list_inside(world, &view, gap, room);
+    if (count > room) result = isphpbdx_refuse(world, ISPHPBD_CAPACITY, "raise capacity.fluid_particles");
+    else result = isphpbdx_add_gathered(world, record->material, isphpbdx_mean_velocity(&view), count);
+    isphpbdx_gather(world);
+    if (added && result == ISPHPBD_OK) *added = count;
+    return result;
+}
+
 /* ==== [solids-step] colliders and bodies through a step =============================================================*/
 /* What the host said since the last step counts from now on. */
 static void isphpbdx_collider_begin(isphpbdx_solid *solid) {
@@ -3450,8 +3688,9 @@ static void isphpbdx_step_end(isphpbd_world *world) {
 }
 /* Goes on with the step; true when it is done. */
 static bool isphpbdx_step_go_on(isphpbd_world *world) {
-    const uint64_t began = isphpbdx_ticks(&world->desc.clock);
+    uint64_t began;
     world->busy = true;
+    began = isphpbdx_ticks(&world->desc.clock);
     isphpbdx_unlock(world);
     while (world->run.left > 0.0f) {
         const float h = isphpbdx_choose_substep(world);
@@ -3461,8 +3700,8 @@ static bool isphpbdx_step_go_on(isphpbd_world *world) {
     }
     isphpbdx_step_end(world);
     isphpbdx_lock(world);
-    world->busy = false;
     world->stats.ticks_step += isphpbdx_ticks(&world->desc.clock) - began;
+    world->busy = false;
     return true;
 }
 static isphpbd_step_info isphpbdx_refused(void) {
@@ -3575,6 +3814,685 @@ ISPHPBD_API isphpbd_stats isphpbd_world_stats(const isphpbd_world *world) {
     return s;
 }
 
+/* ==== [origin] ======================================================================================================*/
+static void isphpbdx_shift_solid(isphpbdx_solid *solid, isphpbd_vec3 offset) {
+    isphpbd_pose *poses[6];
+    int i;
+    poses[0] = &solid->now.pose, poses[1] = &solid->end, poses[2] = &solid->from, poses[3] = &solid->goal;
+    poses[4] = &solid->next, poses[5] = &solid->given.pose;
+    for (i = 0; i < 6; ++i) poses[i]->position = isphpbdx_add(poses[i]->position, offset);
+}
+static void isphpbdx_shift_points(float *points, isphpbd_vec3 offset, int count) {
+    int i;
+    for (i = 0; i < count; ++i)
+        ipbdx_put3(points + 3 * (size_t)i, isphpbdx_add(ipbdx_v3(points + 3 * (size_t)i), offset));
+}
+static void isphpbdx_shift_records(isphpbd_world *world, isphpbd_vec3 offset) {
+    int kind, i;
+    for (kind = 0; kind < ISPHPBDX_KINDS; ++kind) {
+        for (i = 0; i < world->pools[kind].capacity; ++i) {
+            void *record = isphpbdx_used(world, (isphpbdx_kind)kind, i);
+            isphpbd_vec3 *at = NULL;
+            if (!record) continue;
+            if (kind == ISPHPBDX_EMITTERS) at = &((isphpbdx_emitter *)record)->desc.position;
+            if (kind == ISPHPBDX_SINKS) at = &((isphpbdx_sink *)record)->pose.position;
+            if (at) *at = isphpbdx_add(*at, offset);
+            if (kind >= ISPHPBDX_COLLIDERS) isphpbdx_shift_solid((isphpbdx_solid *)record, offset);
+        }
+    }
+}
+ISPHPBD_API isphpbd_result isphpbd_world_shift_origin(isphpbd_world *world, isphpbd_vec3 offset) {
+    isphpbd_result result = isphpbdx_open(world);
+    if (result != ISPHPBD_OK) return result;
+    if (!isphpbdx_place_ok(world, offset))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "the offset is not finite or too far");
+    isphpbdx_unlock(world);
+    result = isph_fluid_shift_origin(world->fluid, offset);
+    if (result == ISPHPBD_OK) ipbd_shift_origin(world->soft, offset);
+    isphpbdx_lock(world);
+    if (result != ISPHPBD_OK) return isphpbdx_refuse(world, result, "something would be too far from the origin");
+    isphpbdx_shift_records(world, offset);
+    if (!world->previous) return ISPHPBD_OK;
+    isphpbdx_shift_points(world->previous, offset, world->desc.capacity.fluid_particles);
+    isphpbdx_shift_points(world->soft_previous, offset, world->desc.capacity.soft.vertices);
+    isphpbdx_gather(world);
+    return ISPHPBD_OK;
+}
+
+/* ==== [snapshot] ====================================================================================================
+   Header, what the world itself knows, the image of the fluid, the image of the soft bodies. Read twice: once to check
+   all of it, once to apply. Records are named by their slots: the same objects have to be there. */
+#define ISPHPBDX_SNAPSHOT_MAGIC   0x44505331u /* "1SPD" */
+#define ISPHPBDX_SNAPSHOT_VERSION 1u
+#define ISPHPBDX_HEADER_BYTES     48u
+
+typedef struct isphpbdx_header {
+    uint32_t magic, version;
+    uint64_t layout;
+    uint64_t fluid_bytes, soft_bytes;
+    int mortals;       /* particles with a lifetime */
+    uint32_t reserved; /* 0 */
+    uint64_t checksum; /* of the rest of the header and of the world's part; the images have their own */
+} isphpbdx_header;
+
+static void isphpbdx_stream_pose(isphx_stream *s, isphpbd_pose *pose) {
+    isphx_stream_floats(s, &pose->position.x, 3);
+    isphx_stream_floats(s, &pose->rotation.x, 4);
+}
+static void isphpbdx_stream_motion(isphx_stream *s, isphpbd_motion *motion) {
+    isphpbdx_stream_pose(s, &motion->pose);
+    isphx_stream_floats(s, &motion->linear_velocity.x, 3);
+    isphx_stream_floats(s, &motion->angular_velocity.x, 3);
+}
+static void isphpbdx_stream_i64(isphx_stream *s, int64_t *value) {
+    uint64_t bits = (uint64_t)*value;
+    isphx_stream_u64(s, &bits);
+    if (s->in) *value = bits <= (uint64_t)INT64_MAX ? (int64_t)bits : 0; /* counters are never negative */
+}
+static void isphpbdx_stream_bool(isphx_stream *s, bool *value) {
+    uint8_t byte = *value ? 1u : 0u;
+    isphx_stream_byte(s, &byte);
+    *value = byte == 1u;
+}
+static void isphpbdx_stream_emitter(isphx_stream *s, isphpbdx_emitter *e) {
+    isphx_stream_floats(s, &e->desc.position.x, 3);
+    isphx_stream_floats(s, &e->desc.direction.x, 3);
+    isphx_stream_floats(s, &e->desc.radius, 1);
+    isphx_stream_floats(s, &e->desc.half_width, 1);
+    isphx_stream_floats(s, &e->desc.half_height, 1);
+    isphx_stream_floats(s, &e->desc.speed, 1);
+    isphx_stream_floats(s, &e->desc.lifetime, 1);
+    isphx_stream_floats(s, &e->desc.duration, 1);
+    isphx_stream_int(s, &e->fluid);
+    isphx_stream_floats(s, &e->carry, 1);
+    isphx_stream_floats(s, &e->elapsed, 1);
+    isphpbdx_stream_i64(s, &e->count);
+}
+static void isphpbdx_stream_sink(isphx_stream *s, isphpbdx_sink *sink) {
+    isphx_stream_floats(s, &sink->shape.half_extents.x, 3);
+    isphx_stream_floats(s, &sink->shape.radius, 1);
+    isphx_stream_floats(s, &sink->shape.half_height, 1);
+    isphpbdx_stream_pose(s, &sink->pose);
+    isphx_stream_u32(s, &sink->mask);
+    isphpbdx_stream_i64(s, &sink->count);
+}
+static void isphpbdx_stream_soft(isphx_stream *s, isphpbdx_soft *soft) {
+    isphx_stream_u32(s, &soft->body.id);
+    isphx_stream_floats(s, &soft->surface.slip, 1);
+    isphx_stream_floats(s, &soft->surface.friction, 1);
+    isphx_stream_u32(s, &soft->wet);
+    isphx_stream_u32(s, &soft->layer);
+    isphx_stream_u32(s, &soft->mask);
+    isphx_stream_floats(s, &soft->rest_volume, 1);
+}
+static void isphpbdx_stream_solid(isphx_stream *s, isphpbdx_solid *solid) {
+    isphx_stream_u32(s, &solid->wall.id);
+    isphx_stream_u32(s, &solid->collider.id);
+    isphpbdx_stream_motion(s, &solid->now);
+    isphpbdx_stream_pose(s, &solid->from);
+    isphpbdx_stream_pose(s, &solid->goal);
+    isphx_stream_u32(s, &solid->moves);
+    isphpbdx_stream_pose(s, &solid->next);
+    isphx_stream_u32(s, &solid->has_next);
+    isphpbdx_stream_motion(s, &solid->given);
+    isphx_stream_u32(s, &solid->has_given);
+    isphx_stream_floats(s, &solid->mass, 1);
+    isphx_stream_floats(s, &solid->inertia.x, 3);
+    isphx_stream_floats(s, &solid->gravity_scale, 1);
+    isphx_stream_u32(s, &solid->one_way);
+    isphx_stream_doubles(s, solid->linear, 3);
+    isphx_stream_doubles(s, solid->angular, 3);
+}
+static void isphpbdx_stream_record(isphx_stream *s, isphpbdx_kind kind, void *record) {
+    isphpbdx_slot *slot = (isphpbdx_slot *)record;
+    isphx_stream_u32(s, &slot->used);
+    isphx_stream_u32(s, &slot->generation);
+    if (!slot->used) return;
+    switch (kind) {
+        case ISPHPBDX_FLUIDS:
+            isphx_stream_u32(s, &((isphpbdx_fluid *)record)->layer);
+            isphx_stream_u32(s, &((isphpbdx_fluid *)record)->mask);
+            return;
+        case ISPHPBDX_EMITTERS: isphpbdx_stream_emitter(s, (isphpbdx_emitter *)record); return;
+        case ISPHPBDX_SINKS: isphpbdx_stream_sink(s, (isphpbdx_sink *)record); return;
+        case ISPHPBDX_SOFTS: isphpbdx_stream_soft(s, (isphpbdx_soft *)record); return;
+        case ISPHPBDX_COLLIDERS:
+        case ISPHPBDX_BODIES: isphpbdx_stream_solid(s, (isphpbdx_solid *)record); return;
+        case ISPHPBDX_KINDS: return;
+    }
+}
+
+/* What a load puts back besides the records; also what it is checked in. */
+typedef struct isphpbdx_settings {
+    isphpbd_vec3 gravity, wind;
+    isphpbd_budget budget;
+    double owed;
+    isphpbdx_progress run;
+    isphpbd_stats stats;
+} isphpbdx_settings;
+
+static void isphpbdx_stream_budget(isphx_stream *s, isphpbd_budget *b) {
+    isphx_stream_int(s, &b->steps_per_advance);
+    isphx_stream_int(s, &b->substeps);
+    isphx_stream_int(s, &b->pressure_iterations);
+    isphx_stream_int(s, &b->soft_substeps);
+    isphx_stream_int(s, &b->constraint_iterations);
+    isphx_stream_int(s, &b->outer_iterations);
+    isphx_stream_floats(s, &b->deadline_seconds, 1);
+}
+static void isphpbdx_stream_totals(isphx_stream *s, isphpbd_stats *stats) {
+    isphpbdx_stream_i64(s, &stats->steps);
+    isphpbdx_stream_i64(s, &stats->total_substeps);
+    isphpbdx_stream_i64(s, &stats->total_outer_iterations);
+    isphpbdx_stream_i64(s, &stats->total_culled);
+    isphpbdx_stream_i64(s, &stats->total_emitted);
+    isphpbdx_stream_i64(s, &stats->total_removed);
+    isphx_stream_doubles(s, &stats->time, 1);
+    isphx_stream_doubles(s, &stats->dropped_seconds, 1);
+}
+static void isphpbdx_stream_settings(isphx_stream *s, isphpbdx_settings *v) {
+    isphx_stream_floats(s, &v->gravity.x, 3);
+    isphx_stream_floats(s, &v->wind.x, 3);
+    isphpbdx_stream_budget(s, &v->budget);
+    isphx_stream_doubles(s, &v->owed, 1);
+    isphpbdx_stream_bool(s, &v->run.pending);
+    isphx_stream_floats(s, &v->run.seconds, 1);
+    isphx_stream_floats(s, &v->run.left, 1);
+    isphx_stream_int(s, &v->run.substeps);
+    isphx_stream_u32(s, &v->run.flags);
+    isphpbdx_stream_totals(s, &v->stats);
+}
+static isphpbdx_settings isphpbdx_settings_of(const isphpbd_world *world) {
+    isphpbdx_settings v;
+    v.gravity = world->desc.gravity, v.wind = world->desc.wind, v.budget = world->desc.budget;
+    v.owed = world->owed, v.run = world->run, v.stats = world->stats;
+    if (!v.run.pending) memset(&v.run, 0, sizeof v.run); /* a finished step leaves nothing that counts */
+    return v;
+}
+
+static bool isphpbdx_is_mortal(const isphpbd_world *world, uint32_t id) {
+    return world->mortal[isphx_slot(world->fluid, id)] == id;
+}
+static int isphpbdx_count_mortals(const isphpbd_world *world) {
+    const isph_view view = isph_particles(world->fluid);
+    int i, count = 0;
+    for (i = 0; i < view.count; ++i) count += isphpbdx_is_mortal(world, view.id[i]);
+    return count;
+}
+/* Writes and counts; reading is isphpbdx_apply(). */
+static void isphpbdx_stream_world(isphx_stream *s, const isphpbd_world *world) {
+    const isph_view view = isph_particles(world->fluid);
+    isphpbdx_settings settings = isphpbdx_settings_of(world);
+    int kind, i;
+    isphpbdx_stream_settings(s, &settings);
+    for (kind = 0; kind < ISPHPBDX_KINDS; ++kind)
+        for (i = 0; i < world->pools[kind].capacity; ++i)
+            isphpbdx_stream_record(s, (isphpbdx_kind)kind, isphpbdx_at(world, (isphpbdx_kind)kind, i));
+    for (i = 0; i < view.count; ++i) {
+        uint32_t id = view.id[i];
+        if (!isphpbdx_is_mortal(world, id)) continue;
+        isphx_stream_u32(s, &id);
+        isphx_stream_floats(s, world->life + isphx_slot(world->fluid, id), 1);
+    }
+}
+static uint64_t isphpbdx_layout_digest(const isphpbd_world *world) {
+    uint64_t hash = isphpbdx_hash_words(1, &world->desc.spacing, 1);
+    int kind;
+    for (kind = 0; kind < ISPHPBDX_KINDS; ++kind)
+        hash = isphpbdx_hash_word(hash, (uint32_t)world->pools[kind].capacity);
+    return isphpbdx_hash_word(hash, (uint32_t)world->desc.capacity.fluid_particles);
+}
+static void isphpbdx_stream_header(isphx_stream *s, isphpbdx_header *h) {
+    isphx_stream_u32(s, &h->magic);
+    isphx_stream_u32(s, &h->version);
+    isphx_stream_u64(s, &h->layout);
+    isphx_stream_u64(s, &h->fluid_bytes);
+    isphx_stream_u64(s, &h->soft_bytes);
+    isphx_stream_int(s, &h->mortals);
+    isphx_stream_u32(s, &h->reserved);
+}
+static isphpbdx_header isphpbdx_header_of(const isphpbd_world *world) {
+    isphpbdx_header h;
+    memset(&h, 0, sizeof h);
+    h.magic = ISPHPBDX_SNAPSHOT_MAGIC, h.version = ISPHPBDX_SNAPSHOT_VERSION, h.layout = isphpbdx_layout_digest(world);
+    h.fluid_bytes = isph_fluid_save(world->fluid, NULL, 0), h.soft_bytes = ipbd_save(world->soft, NULL, 0);
+    h.mortals = isphpbdx_count_mortals(world);
+    return h;
+}
+/* Header and world's part into `out`, or only counted and summed up. */
+static isphx_stream isphpbdx_stream_out(const isphpbd_world *world, unsigned char *out) {
+    isphx_stream s = {NULL, NULL, 0, UINT64_C(0x69737062)};
+    isphpbdx_header h = isphpbdx_header_of(world);
+    s.out = out;
+    isphpbdx_stream_header(&s, &h);
+    s.used = ISPHPBDX_HEADER_BYTES;
+    isphpbdx_stream_world(&s, world);
+    return s;
+}
+ISPHPBD_API uint64_t isphpbd_world_hash(const isphpbd_world *world) {
+    uint64_t parts[3], hash = UINT64_C(0x776f726c64);
+    int i;
+    if (!world) return 0;
+    parts[0] = isphpbdx_stream_out(world, NULL).checksum;
+    parts[1] = isph_fluid_hash(world->fluid), parts[2] = ipbd_hash(world->soft);
+    for (i = 0; i < 3; ++i)
+        hash = isphpbdx_hash_word(isphpbdx_hash_word(hash, (uint32_t)parts[i]), (uint32_t)(parts[i] >> 32));
+    return hash;
+}
+ISPHPBD_API size_t isphpbd_world_save(const isphpbd_world *world, void *bytes, size_t capacity) {
+    unsigned char *out = (unsigned char *)bytes;
+    isphx_stream s, tail = {NULL, NULL, ISPHPBDX_HEADER_BYTES - 8u, 0};
+    size_t fluid, soft;
+    if (!world) return 0;
+    s = isphpbdx_stream_out(world, NULL);
+    fluid = isph_fluid_save(world->fluid, NULL, 0), soft = ipbd_save(world->soft, NULL, 0);
+    if (!bytes || capacity < s.used + fluid + soft) return s.used + fluid + soft;
+    isphpbdx_stream_out(world, out);
+    tail.out = out;
+    isphx_stream_u64(&tail, &s.checksum);
+    isph_fluid_save(world->fluid, out + s.used, fluid);
+    ipbd_save(world->soft, out + s.used + fluid, soft);
+    return s.used + fluid + soft;
+}
+
+/* ---- checking an image ---- */
+static bool isphpbdx_settings_sane(const isphpbd_world *world, const isphpbdx_settings *v) {
+    if (!isphpbdx_vector_ok(v->gravity, ISPHPBDX_HUGE) || !isphpbdx_vector_ok(v->wind, 1e4f)) return false;
+    if (isphpbdx_budget_fault(&v->budget, &world->desc.clock)) return false;
+    if (!(v->owed >= 0.0 && v->owed <= 1e10) || !(v->stats.time >= 0.0 && v->stats.time <= 1e300) ||
+        !(v->stats.dropped_seconds >= 0.0 && v->stats.dropped_seconds <= 1e300))
+        return false;
+    return !v->run.pending ||
+           (isphpbdx_between(v->run.seconds, 1e-6f, ISPHPBDX_LONGEST_STEP) &&
+            isphpbdx_between(v->run.left, 1e-9f, v->run.seconds) && v->run.substeps >= 0 && v->run.substeps <= 100000);
+}
+static bool isphpbdx_emitter_sane(const isphpbd_world *world, const isphpbdx_emitter *e) {
+    isphpbd_emitter_desc desc = e->desc;
+    if (desc.speed == 0.0f) desc.speed = 1.0f; /* paused */
+    return !isphpbdx_emitter_fault(world, &desc) && e->fluid >= 0 &&
+           e->fluid < world->pools[ISPHPBDX_FLUIDS].capacity && isphpbdx_used(world, ISPHPBDX_FLUIDS, e->fluid) &&
+           isphpbdx_between(e->carry, 0.0f, 2.0f * world->desc.spacing) && isphpbdx_between(e->elapsed, 0.0f, 1e30f);
+}
+static bool isphpbdx_solid_sane(const isphpbd_world *world, const isphpbdx_solid *read, const isphpbdx_solid *here,
+                                isphpbdx_kind kind) {
+    isphpbdx_solid v = *read;
+    int k;
+    if (v.wall.id != here->wall.id || v.collider.id != here->collider.id) return false;
+    if (!isphpbdx_motion_ready(world, &v.now) || !isphpbdx_motion_ready(world, &v.given)) return false;
+    if (!isphpbdx_pose_ready(world, &v.from) || !isphpbdx_pose_ready(world, &v.goal) ||
+        !isphpbdx_pose_ready(world, &v.next))
+        return false;
+    if (v.moves > 1u || v.has_next > 1u || v.has_given > 1u || v.one_way > 1u) return false;
+    for (k = 0; k < 3; ++k)
+        if (!(v.linear[k] > -1e300 && v.linear[k] < 1e300 && v.angular[k] > -1e300 && v.angular[k] < 1e300))
+            return false;
+    return kind == ISPHPBDX_COLLIDERS || (isphpbdx_between(v.mass, 1e-9f, 1e12f) && isphpbdx_inertia_ok(v.inertia) &&
+                                          isphpbdx_between(v.gravity_scale, -1e3f, 1e3f));
+}
+static bool isphpbdx_record_sane(const isphpbd_world *world, isphpbdx_kind kind, const void *read, const void *here) {
+    if (kind == ISPHPBDX_EMITTERS) return isphpbdx_emitter_sane(world, (const isphpbdx_emitter *)read);
+    if (kind == ISPHPBDX_SINKS) {
+        isphpbd_pose pose = ((const isphpbdx_sink *)read)->pose;
+        return !isphpbdx_shape_fault(&((const isphpbdx_sink *)read)->shape) && isphpbdx_pose_ready(world, &pose);
+    }
+    if (kind == ISPHPBDX_SOFTS) {
+        const isphpbdx_soft *soft = (const isphpbdx_soft *)read;
+        return soft->body.id == ((const isphpbdx_soft *)here)->body.id && soft->wet <= 1u &&
+               isphpbdx_between(soft->rest_volume, 0.0f, 1e18f) && isphpbdx_between(soft->surface.slip, 0.0f, 1.0f) &&
+               isphpbdx_between(soft->surface.friction, 0.0f, ISPHPBDX_HUGE);
+    }
+    if (kind >= ISPHPBDX_COLLIDERS)
+        return isphpbdx_solid_sane(world, (const isphpbdx_solid *)read, (const isphpbdx_solid *)here, kind);
+    return true;
+}
+typedef union isphpbdx_any { /* room for a record of any kind */
+    isphpbdx_slot slot;
+    isphpbdx_fluid fluid;
+    isphpbdx_emitter emitter;
+    isphpbdx_sink sink;
+    isphpbdx_soft soft;
+    isphpbdx_solid solid;
+} isphpbdx_any;
+
+/* Reads records without keeping them. The stream is long enough: its length was that of this world's own records, and
+   a record that claims to be another one ends the reading. */
+static bool isphpbdx_records_sane(const isphpbd_world *world, isphx_stream *s) {
+    int kind, i;
+    for (kind = 0; kind < ISPHPBDX_KINDS; ++kind) {
+        for (i = 0; i < world->pools[kind].capacity; ++i) {
+            const void *here = isphpbdx_at(world, (isphpbdx_kind)kind, i);
+            const isphpbdx_slot slot = *(const isphpbdx_slot *)here;
+            isphx_stream peek = *s;
+            isphpbdx_any read;
+            memset(&read, 0, sizeof read);
+            memcpy(&read, here, world->pools[kind].size);
+            isphx_stream_u32(&peek, &read.slot.used);
+            isphx_stream_u32(&peek, &read.slot.generation);
+            if (read.slot.used != slot.used || read.slot.generation != slot.generation) return false;
+            isphpbdx_stream_record(s, (isphpbdx_kind)kind, &read);
+            if (slot.used && !isphpbdx_record_sane(world, (isphpbdx_kind)kind, &read, here)) return false;
+        }
+    }
+    return true;
+}
+static bool isphpbdx_mortals_sane(const isphpbd_world *world, isphx_stream *s, int count) {
+    int i;
+    for (i = 0; i < count; ++i) {
+        uint32_t id = 0;
+        float life = 0.0f;
+        isphx_stream_u32(s, &id);
+        isphx_stream_floats(s, &life, 1);
+        if (isphx_slot(world->fluid, id) >= (uint32_t)world->desc.capacity.fluid_particles ||
+            !isphpbdx_between(life, 0.0f, 1e9f))
+            return false;
+    }
+    return true;
+}
+/* The soft bodies and colliders that the world's records name are in the image. */
+static bool isphpbdx_soft_image_has_all(const isphpbd_world *world, const ipbdx_part *parts, const ipbdx_counts *n) {
+    int i;
+    if (n->bodies != world->soft->counts.bodies || n->colliders != world->soft->counts.colliders) return false;
+    for (i = 0; i < n->bodies; ++i) {
+        ipbdx_body body;
+        ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_BODIES].data, sizeof body, i, &body);
+        if (body.used != world->soft->bodies[i].used || body.generation != world->soft->bodies[i].generation)
+            return false;
+    }
+    for (i = 0; i < n->colliders; ++i) {
+        ipbdx_collider c;
+        ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_COLLIDERS].data, sizeof c, i, &c);
+        if (c.used != world->soft->colliders[i].used || c.generation != world->soft->colliders[i].generation ||
+            c.type != world->soft->colliders[i].type)
+            return false;
+    }
+    return true;
+}
+static bool isphpbdx_images_sane(isphpbd_world *world, const unsigned char *fluid, const isphpbdx_header *h) {
+    const unsigned char *soft = fluid + (size_t)h->fluid_bytes;
+    ipbdx_parts parts;
+    ipbdx_snapshot_head head;
+    isphx_header inner;
+    return isphx_snapshot_ok(world->fluid, fluid, (size_t)h->fluid_bytes, &inner) &&
+           ipbdx_snapshot_ok(world->soft, soft, (size_t)h->soft_bytes, &head, parts) &&
+           isphpbdx_soft_image_has_all(world, parts, &head.counts);
+}
+/* Everything about the image is right; *h and *part_end tell where the images inside begin. */
+static bool isphpbdx_snapshot_ok(isphpbd_world *world, const unsigned char *in, size_t size, isphpbdx_header *h,
+                                 size_t *part_end) {
+    isphx_stream s = {NULL, NULL, 0, UINT64_C(0x69737062)}, tail = {NULL, NULL, ISPHPBDX_HEADER_BYTES - 8u, 0};
+    const size_t own = isphpbdx_stream_out(world, NULL).used - 8u * (size_t)isphpbdx_count_mortals(world);
+    isphpbdx_settings settings;
+    if (size < own) return false;
+    s.in = tail.in = in;
+    isphpbdx_stream_header(&s, h);
+    isphx_stream_u64(&tail, &h->checksum);
+    if (h->magic != ISPHPBDX_SNAPSHOT_MAGIC || h->version != ISPHPBDX_SNAPSHOT_VERSION || h->reserved != 0 ||
+        h->layout != isphpbdx_layout_digest(world) || h->mortals < 0 ||
+        h->mortals > world->desc.capacity.fluid_particles)
+        return false;
+    *part_end = own + 8u * (size_t)h->mortals;
+    if (size < *part_end || h->fluid_bytes > size - *part_end || h->soft_bytes != size - *part_end - h->fluid_bytes)
+        return false;
+    memset(&settings, 0, sizeof settings);
+    s.used = ISPHPBDX_HEADER_BYTES;
+    isphpbdx_stream_settings(&s, &settings);
+    return isphpbdx_settings_sane(world, &settings) && isphpbdx_records_sane(world, &s) &&
+           isphpbdx_mortals_sane(world, &s, h->mortals) && s.checksum == h->checksum &&
+           isphpbdx_images_sane(world, in + *part_end, h);
+}
+
+/* ---- applying it ---- */
+static void isphpbdx_apply_mortals(isphpbd_world *world, isphx_stream *s, int count) {
+    int i;
+    for (i = 0; i < count; ++i) {
+        uint32_t id = 0, slot;
+        isphx_stream_u32(s, &id);
+        slot = isphx_slot(world->fluid, id);
+        world->mortal[slot] = id;
+        isphx_stream_floats(s, world->life + slot, 1);
+    }
+}
+static void isphpbdx_apply(isphpbd_world *world, const unsigned char *in, const isphpbdx_header *h) {
+    isphx_stream s = {NULL, NULL, ISPHPBDX_HEADER_BYTES, 0};
+    isphpbdx_settings settings = isphpbdx_settings_of(world);
+    int kind, i;
+    s.in = in;
+    isphpbdx_stream_settings(&s, &settings);
+    world->desc.gravity = settings.gravity, world->desc.wind = settings.wind, world->desc.budget = settings.budget;
+    world->owed = settings.owed, world->run = settings.run, world->stats = settings.stats;
+    for (kind = 0; kind < ISPHPBDX_KINDS; ++kind)
+        for (i = 0; i < world->pools[kind].capacity; ++i)
+            isphpbdx_stream_record(&s, (isphpbdx_kind)kind, isphpbdx_at(world, (isphpbdx_kind)kind, i));
+    isphpbdx_forget_particles(world);
+    isphpbdx_apply_mortals(world, &s, h->mortals);
+}
+ISPHPBD_API isphpbd_result isphpbd_world_load(isphpbd_world *world, const void *bytes, size_t size) {
+    const unsigned char *in = (const unsigned char *)bytes;
+    isphpbd_result result = isphpbdx_open(world);
+    isphpbdx_header h;
+    size_t at = 0;
+    if (result != ISPHPBD_OK) return result;
+    if (!bytes) return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "bytes is NULL");
+    if (!isphpbdx_snapshot_ok(world, in, size, &h, &at))
+        return isphpbdx_refuse(world, ISPHPBD_BAD_SNAPSHOT, "the snapshot is damaged or of another world");
+    isphpbdx_unlock(world);
+    isph_fluid_load(world->fluid, in + at, (size_t)h.fluid_bytes);
+    ipbd_load(world->soft, in + at + (size_t)h.fluid_bytes, (size_t)h.soft_bytes);
+    isphpbdx_lock(world);
+    isphpbdx_apply(world, in, &h);
+    isphpbdx_soft_ranges(world);
+    isphpbdx_update_masks(world);
+    isphpbdx_remember(world);
+    isphpbdx_gather(world);
+    return ISPHPBD_OK;
+}
+
+/* ==== [draw] what there is, in batches ==============================================================================*/
+typedef struct isphpbdx_pen {
+    const isphpbd_debug_draw *draw;
+    isphpbd_vec3 xyz[3 * ISPHPBDX_BATCH]; /* 1, 2 or 3 per item */
+    uint32_t rgba[ISPHPBDX_BATCH];
+    int count; /* items */
+    float radius;
+} isphpbdx_pen;
+
+static void isphpbdx_pen_flush(isphpbdx_pen *pen, int corners) {
+    const isphpbd_debug_draw *d = pen->draw;
+    if (pen->count > 0 && corners == 1 && d->points) d->points(pen->xyz, pen->rgba, pen->count, pen->radius, d->user);
+    if (pen->count > 0 && corners == 2 && d->lines) d->lines(pen->xyz, pen->rgba, pen->count, d->user);
+    if (pen->count > 0 && corners == 3 && d->triangles) d->triangles(pen->xyz, pen->rgba, pen->count, d->user);
+    pen->count = 0;
+}
+/* A point, a line or a triangle. */
+static void isphpbdx_pen_add(isphpbdx_pen *pen, int corners, const isphpbd_vec3 *xyz, uint32_t rgba) {
+    memcpy(pen->xyz + corners * pen->count, xyz, (size_t)corners * sizeof *xyz);
+    pen->rgba[pen->count++] = rgba;
+    if (pen->count == ISPHPBDX_BATCH) isphpbdx_pen_flush(pen, corners);
+}
+static void isphpbdx_pen_line(isphpbdx_pen *pen, isphpbd_pose pose, isphpbd_vec3 a, isphpbd_vec3 b, uint32_t rgba) {
+    isphpbd_vec3 line[2];
+    line[0] = isphpbdx_add(pose.position, isphpbdx_rotate(pose.rotation, a));
+    line[1] = isphpbdx_add(pose.position, isphpbdx_rotate(pose.rotation, b));
+    isphpbdx_pen_add(pen, 2, line, rgba);
+}
+
+static uint32_t isphpbdx_fluid_colour(int fluid) {
+    static const uint32_t colours[8] = {0x3080e0ffu, 0xe0b030ffu, 0xd06020ffu, 0xa0a8b0ffu,
+                                        0x40b060ffu, 0xb050c0ffu, 0x30c0c0ffu, 0xd04060ffu};
+    return colours[fluid & 7];
+}
+static isphpbd_vec3 isphpbdx_view_point(const float *base, size_t stride, int i) {
+    isphpbd_vec3 v;
+    memcpy(&v, (const char *)base + stride * (size_t)i, sizeof v);
+    return v;
+}
+static void isphpbdx_draw_particles(isphpbdx_pen *pen, const isphpbd_world *world) {
+    const isph_view view = isph_particles(world->fluid);
+    int i;
+    pen->radius = 0.5f * world->desc.spacing;
+    for (i = 0; i < view.count; ++i) {
+        const isphpbd_vec3 p = isphpbdx_view_point(view.position, view.stride_bytes, i);
+        isphpbdx_pen_add(pen, 1, &p, isphpbdx_fluid_colour(view.material[i]));
+    }
+    isphpbdx_pen_flush(pen, 1);
+}
+/* How far each particle and soft vertex goes in a step. */
+static void isphpbdx_draw_velocities(isphpbdx_pen *pen, const isphpbd_world *world) {
+    const isph_view view = isph_particles(world->fluid);
+    const ipbd_arrays soft = ipbd_world_arrays(world->soft);
+    int i;
+    for (i = 0; i < view.count + soft.vertex_count; ++i) {
+        const bool wet = i < view.count;
+        const isphpbd_vec3 v = wet ? isphpbdx_view_point(view.velocity, view.stride_bytes, i)
+                                   : ipbdx_v3(soft.velocities + 4 * (size_t)(i - view.count));
+        isphpbd_vec3 line[2];
+        line[0] = wet ? isphpbdx_view_point(view.position, view.stride_bytes, i)
+                      : ipbdx_v3(soft.positions + 4 * (size_t)(i - view.count));
+        line[1] = isphpbdx_madd(line[0], v, world->desc.step_seconds);
+        isphpbdx_pen_add(pen, 2, line, 0xffffffffu);
+    }
+    isphpbdx_pen_flush(pen, 2);
+}
+/* As triangles where the user draws them, else as their edges. */
+static void isphpbdx_draw_triangle(isphpbdx_pen *pen, isphpbd_vec3 a, isphpbd_vec3 b, isphpbd_vec3 c, uint32_t rgba) {
+    isphpbd_vec3 corners[3], edges[6];
+    corners[0] = a, corners[1] = b, corners[2] = c;
+    edges[0] = edges[5] = a, edges[1] = edges[2] = b, edges[3] = edges[4] = c;
+    if (pen->draw->triangles) isphpbdx_pen_add(pen, 3, corners, rgba);
+    else {
+        isphpbdx_pen_add(pen, 2, edges, rgba);
+        isphpbdx_pen_add(pen, 2, edges + 2, rgba);
+        isphpbdx_pen_add(pen, 2, edges + 4, rgba);
+    }
+}
+static void isphpbdx_draw_softs(isphpbdx_pen *pen, const isphpbd_world *world) {
+    const ipbd_arrays soft = ipbd_world_arrays(world->soft);
+    int i;
+    for (i = 0; i < soft.triangle_count; ++i) {
+        const uint32_t *t = soft.triangles + 3 * (size_t)i;
+        isphpbdx_draw_triangle(pen, ipbdx_v3(soft.positions + 4 * (size_t)t[0]),
+                               ipbdx_v3(soft.positions + 4 * (size_t)t[1]), ipbdx_v3(soft.positions + 4 * (size_t)t[2]),
+                               0xe08050ffu);
+    }
+    isphpbdx_pen_flush(pen, pen->draw->triangles ? 3 : 2);
+}
+
+static void isphpbdx_draw_box(isphpbdx_pen *pen, isphpbd_pose pose, isphpbd_vec3 h, uint32_t rgba) {
+    int i, axis;
+    for (i = 0; i < 8; ++i) {
+        const isphpbd_vec3 a = isphpbd_v3(i & 1 ? h.x : -h.x, i & 2 ? h.y : -h.y, i & 4 ? h.z : -h.z);
+        for (axis = 0; axis < 3; ++axis) {
+            isphpbd_vec3 b = a;
+            if (i & (1 << axis)) continue; /* every edge once, from its lower end */
+            if (axis == 0) b.x = h.x;
+            else if (axis == 1) b.y = h.y;
+            else b.z = h.z;
+            isphpbdx_pen_line(pen, pose, a, b, rgba);
+        }
+    }
+}
+/* A circle about `centre` in the plane of u and v (lengths are the radius), in 24 pieces of 15 degrees. */
+static void isphpbdx_draw_circle(isphpbdx_pen *pen, isphpbd_pose pose, isphpbd_vec3 centre, isphpbd_vec3 u,
+                                 isphpbd_vec3 v, uint32_t rgba) {
+    const float c = 0.965925826f, s = 0.258819045f;
+    float x = 1.0f, y = 0.0f;
+    int i;
+    for (i = 0; i < 24; ++i) {
+        const float nx = x * c - y * s, ny = x * s + y * c;
+        isphpbdx_pen_line(pen, pose, isphpbdx_madd(isphpbdx_madd(centre, u, x), v, y),
+                          isphpbdx_madd(isphpbdx_madd(centre, u, nx), v, ny), rgba);
+        x = nx, y = ny;
+    }
+}
+static void isphpbdx_draw_round(isphpbdx_pen *pen, isphpbd_pose pose, float r, float half, uint32_t rgba) {
+    const isphpbd_vec3 x = isphpbd_v3(r, 0.0f, 0.0f), y = isphpbd_v3(0.0f, r, 0.0f), z = isphpbd_v3(0.0f, 0.0f, r);
+    int side, i;
+    for (side = -1; side <= (half > 0.0f ? 1 : -1); side += 2) {
+        const isphpbd_vec3 centre = isphpbd_v3(0.0f, (float)side * half, 0.0f);
+        isphpbdx_draw_circle(pen, pose, centre, x, z, rgba);
+        isphpbdx_draw_circle(pen, pose, centre, x, y, rgba);
+        isphpbdx_draw_circle(pen, pose, centre, z, y, rgba);
+    }
+    for (i = 0; i < 4 && half > 0.0f; ++i) {
+        const isphpbd_vec3 rim =
+            i & 1 ? isphpbd_v3(i & 2 ? r : -r, 0.0f, 0.0f) : isphpbd_v3(0.0f, 0.0f, i & 2 ? r : -r);
+        isphpbdx_pen_line(pen, pose, isphpbd_v3(rim.x, -half, rim.z), isphpbd_v3(rim.x, half, rim.z), rgba);
+    }
+}
+static void isphpbdx_draw_plane(isphpbdx_pen *pen, isphpbd_pose pose, float cell, uint32_t rgba) {
+    const float reach = 10.0f * cell;
+    int i;
+    for (i = -10; i <= 10; ++i) {
+        const float at = (float)i * cell;
+        isphpbdx_pen_line(pen, pose, isphpbd_v3(at, 0.0f, -reach), isphpbd_v3(at, 0.0f, reach), rgba);
+        isphpbdx_pen_line(pen, pose, isphpbd_v3(-reach, 0.0f, at), isphpbd_v3(reach, 0.0f, at), rgba);
+    }
+}
+/* The soft bodies' copy of a mesh is the one with vertices. */
+static void isphpbdx_draw_mesh(isphpbdx_pen *pen, const isphpbd_world *world, const isphpbdx_solid *solid,
+                               uint32_t rgba) {
+    const ipbdx_collider *c = ipbdx_collider_of(world->soft, solid->collider);
+    int i, k;
+    for (i = 0; c && i < c->triangle_count; ++i) {
+        const uint32_t *t = world->soft->collider_triangles + 3 * (size_t)(c->triangle_begin + i);
+        for (k = 0; k < 3; ++k)
+            isphpbdx_pen_line(pen, solid->now.pose, world->soft->collider_vertices[c->vertex_begin + (int)t[k]],
+                              world->soft->collider_vertices[c->vertex_begin + (int)t[(k + 1) % 3]], rgba);
+    }
+}
+static isphpbd_vec3 isphpbdx_height_point(const isphpbd_world *world, const ipbdx_collider *c, int column, int row) {
+    const float *heights = &world->soft->collider_vertices[c->vertex_begin].x;
+    return isphpbd_v3(((float)column - 0.5f * (float)(c->columns - 1)) * c->cell, heights[row * c->columns + column],
+                      ((float)row - 0.5f * (float)(c->rows - 1)) * c->cell);
+}
+static void isphpbdx_draw_heights(isphpbdx_pen *pen, const isphpbd_world *world, const isphpbdx_solid *solid,
+                                  uint32_t rgba) {
+    const ipbdx_collider *c = ipbdx_collider_of(world->soft, solid->collider);
+    int i, k;
+    for (k = 0; c && k < c->rows; ++k)
+        for (i = 0; i < c->columns; ++i) {
+            const isphpbd_vec3 here = isphpbdx_height_point(world, c, i, k);
+            if (i + 1 < c->columns)
+                isphpbdx_pen_line(pen, solid->now.pose, here, isphpbdx_height_point(world, c, i + 1, k), rgba);
+            if (k + 1 < c->rows)
+                isphpbdx_pen_line(pen, solid->now.pose, here, isphpbdx_height_point(world, c, i, k + 1), rgba);
+        }
+}
+static void isphpbdx_draw_solid(isphpbdx_pen *pen, const isphpbd_world *world, const isphpbdx_solid *solid,
+                                uint32_t rgba) {
+    const isphpbd_shape *s = &solid->shape;
+    const isphpbd_pose pose = solid->now.pose;
+    switch (s->type) {
+        case ISPHPBD_SHAPE_PLANE: isphpbdx_draw_plane(pen, pose, 10.0f * world->desc.spacing, rgba); return;
+        case ISPHPBD_SHAPE_SPHERE: isphpbdx_draw_round(pen, pose, s->radius, 0.0f, rgba); return;
+        case ISPHPBD_SHAPE_CAPSULE: isphpbdx_draw_round(pen, pose, s->radius, s->half_height, rgba); return;
+        case ISPHPBD_SHAPE_BOX: isphpbdx_draw_box(pen, pose, s->half_extents, rgba); return;
+        case ISPHPBD_SHAPE_SHELL:
+        case ISPHPBD_SHAPE_SOLID: isphpbdx_draw_mesh(pen, world, solid, rgba); return;
+        case ISPHPBD_SHAPE_HEIGHTFIELD: isphpbdx_draw_heights(pen, world, solid, rgba); return;
+    }
+}
+static void isphpbdx_draw_solids(isphpbdx_pen *pen, const isphpbd_world *world, isphpbdx_kind kind, uint32_t rgba) {
+    int i;
+    for (i = 0; i < world->pools[kind].capacity; ++i) {
+        const isphpbdx_solid *solid = (const isphpbdx_solid *)isphpbdx_used(world, kind, i);
+        if (solid) isphpbdx_draw_solid(pen, world, solid, rgba);
+    }
+    isphpbdx_pen_flush(pen, 2);
+}
+ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, const isphpbd_debug_draw *draw) {
+    isphpbdx_pen pen;
+    if (!world || !draw) return ISPHPBD_BAD_ARGUMENT;
+    pen.draw = draw, pen.count = 0, pen.radius = 0.0f;
+    if ((draw->flags & ISPHPBD_DRAW_PARTICLES) && draw->points) isphpbdx_draw_particles(&pen, world);
+    if ((draw->flags & ISPHPBD_DRAW_SOFTS) && (draw->triangles || draw->lines)) isphpbdx_draw_softs(&pen, world);
+    if (!draw->lines) return ISPHPBD_OK;
+    if (draw->flags & ISPHPBD_DRAW_COLLIDERS) isphpbdx_draw_solids(&pen, world, ISPHPBDX_COLLIDERS, 0x909090ffu);
+    if (draw->flags & ISPHPBD_DRAW_BODIES) isphpbdx_draw_solids(&pen, world, ISPHPBDX_BODIES, 0x60d060ffu);
+    if (draw->flags & ISPHPBD_DRAW_VELOCITIES) isphpbdx_draw_velocities(&pen, world);
+    return ISPHPBD_OK;
+}
+
 #undef ISPHPBDX_COOKIE_WORLD
 #undef ISPHPBDX_COOKIE_FLUID
 #undef ISPHPBDX_COOKIE_EMITTER
@@ -3595,6 +4513,9 @@ ISPHPBD_API isphpbd_stats isphpbd_world_stats(const isphpbd_world *world) {
 #undef ISPHPBDX_SEAM
 #undef ISPHPBDX_RELAX
 #undef ISPHPBDX_ROUNDS
+#undef ISPHPBDX_SNAPSHOT_MAGIC
+#undef ISPHPBDX_SNAPSHOT_VERSION
+#undef ISPHPBDX_HEADER_BYTES
 #endif /* ISPHPBDX_WORLD_IMPLEMENTED */
 #endif /* ISPHPBD_IMPLEMENTATION */
 

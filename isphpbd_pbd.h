@@ -5789,6 +5789,7 @@ typedef struct ipbdx_part {
     int count;
 } ipbdx_part;
 #define IPBDX_PARTS 28
+typedef ipbdx_part ipbdx_parts[IPBDX_PARTS];
 
 static int ipbdx_list_parts(const ipbd_world *w, const ipbdx_counts *n, ipbdx_part *parts) {
     int count = 0, k;
@@ -6098,20 +6099,24 @@ static bool ipbdx_snapshot_sane(const ipbd_world *world, const unsigned char *by
     return ipbdx_bodies_sane(parts, &head->counts) && ipbdx_colliders_sane(parts, &head->counts) &&
            ipbdx_skins_sane(parts, &head->counts) && ipbdx_vertices_sane(parts);
 }
+/* Everything about the image is right; fills in its head and where its parts are. */
+static bool ipbdx_snapshot_ok(const ipbd_world *world, const void *bytes, size_t size, ipbdx_snapshot_head *head,
+                              ipbdx_part *parts) {
+    const uint64_t layout = ipbdx_layout_hash(world);
+    if (!bytes || size < sizeof *head) return false;
+    memcpy(head, bytes, sizeof *head);
+    return head->magic == IPBDX_MAGIC && head->version == ISPHPBD_VERSION && head->layout[0] == (uint32_t)layout &&
+           head->layout[1] == (uint32_t)(layout >> 32) && head->substeps >= 1 && head->substeps <= 1000 &&
+           head->iterations >= 1 && head->iterations <= 1000 &&
+           ipbdx_snapshot_sane(world, (const unsigned char *)bytes, size, head, parts);
+}
 ISPHPBD_API isphpbd_result ipbd_load(ipbd_world *world, const void *bytes, size_t size) {
     isphpbd_result open = ipbdx_open_wide(world);
     ipbdx_snapshot_head head;
     ipbdx_part from[IPBDX_PARTS], to[IPBDX_PARTS];
-    uint64_t layout;
     int i, count;
     if (open != ISPHPBD_OK) return open;
-    if (!bytes || size < sizeof head) return ISPHPBD_BAD_SNAPSHOT;
-    memcpy(&head, bytes, sizeof head);
-    layout = ipbdx_layout_hash(world);
-    if (head.magic != IPBDX_MAGIC || head.version != ISPHPBD_VERSION || head.layout[0] != (uint32_t)layout ||
-        head.layout[1] != (uint32_t)(layout >> 32) || head.substeps < 1 || head.substeps > 1000 ||
-        head.iterations < 1 || head.iterations > 1000 ||
-        !ipbdx_snapshot_sane(world, (const unsigned char *)bytes, size, &head, from))
+    if (!ipbdx_snapshot_ok(world, bytes, size, &head, from))
         return ipbdx_refuse(&world->desc.logger, ISPHPBD_BAD_SNAPSHOT,
                             "the snapshot is damaged, or of another version or other capacities");
     world->counts = head.counts;

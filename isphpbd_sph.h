@@ -5969,9 +5969,9 @@ static void isphx_substep_start(isph_fluid *f, float seconds) {
     f->finished = f->hurry = false;
 }
 
-/* Fastest thing there is: particles, and boundaries with their spin. */
-static float isphx_fastest(const isph_fluid *f) {
-    float fastest = f->stats.max_speed;
+/* The fastest boundary, with its spin. */
+static float isphx_fastest_boundary(const isph_fluid *f) {
+    float fastest = 0.0f;
     int b;
     for (b = 0; b < f->desc.boundary_capacity; ++b) {
         const isphx_boundary *boundary = f->boundary + b;
@@ -6009,7 +6009,7 @@ static float isphx_longest_substep(const isph_fluid *f, float fastest) {
 
 /* What is left is divided evenly. */
 static float isphx_choose_substep(const isph_fluid *f, float left, float fastest, int most, uint32_t *flags) {
-    float n = left / isphx_longest_substep(f, isphpbdx_max(isphx_fastest(f), fastest));
+    float n = left / isphx_longest_substep(f, isphpbdx_max(isphx_fastest_boundary(f), fastest));
     if (n > (float)most) *flags |= ISPH_STEP_SUBSTEPS_CAPPED;
     n = isphpbdx_clamp(n, 1.0f, (float)most);
     return left / (float)(int)(n + 0.999f);
@@ -6115,7 +6115,7 @@ ISPHPBD_API uint32_t isph_fluid_step(isph_fluid *fluid, float seconds, isphpbd_r
     isphx_step_begin(fluid);
     for (done = 0; done < fluid->desc.max_substeps && left > 0.0f; ++done) {
         const int most = fluid->desc.max_substeps - done;
-        const float substep = isphx_choose_substep(fluid, left, 0.0f, most, &fluid->flags);
+        const float substep = isphx_choose_substep(fluid, left, fluid->stats.max_speed, most, &fluid->flags);
         isphx_substep_start(fluid, substep);
         (void)isphx_drive(fluid, NULL, NULL);
         left = substep > 0.999f * left ? 0.0f : left - substep;
