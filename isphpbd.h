@@ -4010,6 +4010,48 @@ static isphpbdx_settings isphpbdx_settings_of(const isphpbd_world *world) {
     return v;
 }
 
+/* What the coupling remembers: for every soft body the load of water and the reactions of its vertices. */
+static void isphpbdx_stream_reactions(isphx_stream *s, const isphpbdx_coupling *c) {
+    int slot, i;
+    for (slot = 0; slot < c->soft->counts.bodies; ++slot) {
+        const ipbdx_body *body = c->soft->bodies + slot;
+        const isphpbdx_known *known = c->known + slot;
+        const float *reaction = isphpbdx_is_known(c, slot) ? c->reaction + 4 * (size_t)known->vertex_begin : NULL;
+        isphpbd_vec3 load = reaction ? known->load : ipbdx_zero3();
+        if (!body->used) continue;
+        isphx_stream_floats(s, &load.x, 3);
+        for (i = 0; i < 4 * body->vertex_count; ++i) {
+            float value = reaction ? reaction[i] : 0.0f;
+            isphx_stream_floats(s, &value, 1);
+        }
+    }
+}
+static void isphpbdx_apply_reactions(isphx_stream *s, isphpbdx_coupling *c) {
+    int slot;
+    memset(c->known, 0, (size_t)c->soft->desc.capacity.bodies * sizeof *c->known);
+    for (slot = 0; slot < c->soft->counts.bodies; ++slot) {
+        const ipbdx_body *body = c->soft->bodies + slot;
+        isphpbdx_known *known = c->known + slot;
+        if (!body->used) continue;
+        known->used = 1, known->generation = body->generation;
+        known->vertex_begin = body->vertex_begin, known->vertex_count = body->vertex_count;
+        isphx_stream_floats(s, &known->load.x, 3);
+        isphx_stream_floats(s, c->reaction + 4 * (size_t)body->vertex_begin, 4 * body->vertex_count);
+    }
+}
+static bool isphpbdx_reactions_sane(isphx_stream *s, const isphpbdx_coupling *c) {
+    int slot, i;
+    for (slot = 0; slot < c->soft->counts.bodies; ++slot) {
+        const ipbdx_body *body = c->soft->bodies + slot;
+        for (i = 0; body->used && i < 3 + 4 * body->vertex_count; ++i) {
+            float value = 0.0f;
+            isphx_stream_floats(s, &value, 1);
+            if (!isphpbdx_between(value, -1e18f, 1e18f)) return false;
+        }
+    }
+    return true;
+}
+
 static bool isphpbdx_is_mortal(const isphpbd_world *world, uint32_t id) {
     return world->mortal[isphx_slot(world->fluid, id)] == id;
 }
@@ -4028,6 +4070,7 @@ static void isphpbdx_stream_world(isphx_stream *s, const isphpbd_world *world) {
     for (kind = 0; kind < ISPHPBDX_KINDS; ++kind)
         for (i = 0; i < world->pools[kind].capacity; ++i)
             isphpbdx_stream_record(s, (isphpbdx_kind)kind, isphpbdx_at(world, (isphpbdx_kind)kind, i));
+    isphpbdx_stream_reactions(s, &world->coupling);
     for (i = 0; i < view.count; ++i) {
         uint32_t id = view.id[i];
         if (!isphpbdx_is_mortal(world, id)) continue;
@@ -4195,7 +4238,9 @@ static bool isphpbdx_soft_image_has_all(const isphpbd_world *world, const ipbdx_
     for (i = 0; i < n->bodies; ++i) {
         ipbdx_body body;
         ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_BODIES].data, sizeof body, i, &body);
-        if (body.used != world->soft->bodies[i].used || body.generation != world->soft->bodies[i].generation)
+        if (body.used != world->soft->bodies[i].used || body.generation != world->soft->bodies[i].generation ||
+            body.vertex_begin != world->soft->bodies[i].vertex_begin ||
+            body.vertex_count != world->soft->bodies[i].vertex_count)
             return false;
     }
     for (i = 0; i < n->colliders; ++i) {
@@ -4237,8 +4282,8 @@ static bool isphpbdx_snapshot_ok(isphpbd_world *world, const unsigned char *in, 
     s.used = ISPHPBDX_HEADER_BYTES;
     isphpbdx_stream_settings(&s, &settings);
     return isphpbdx_settings_sane(world, &settings) && isphpbdx_records_sane(world, &s) &&
-           isphpbdx_mortals_sane(world, &s, h->mortals) && s.checksum == h->checksum &&
-           isphpbdx_images_sane(world, in + *part_end, h);
+           isphpbdx_reactions_sane(&s, &world->coupling) && isphpbdx_mortals_sane(world, &s, h->mortals) &&
+           s.checksum == h->checksum && isphpbdx_images_sane(world, in + *part_end, h);
 }
 
 /* ---- applying it ---- */
@@ -4263,6 +4308,7 @@ static void isphpbdx_apply(isphpbd_world *world, const unsigned char *in, const 
     for (kind = 0; kind < ISPHPBDX_KINDS; ++kind)
         for (i = 0; i < world->pools[kind].capacity; ++i)
             isphpbdx_stream_record(&s, (isphpbdx_kind)kind, isphpbdx_at(world, (isphpbdx_kind)kind, i));
+    isphpbdx_apply_reactions(&s, &world->coupling);
     isphpbdx_forget_particles(world);
     isphpbdx_apply_mortals(world, &s, h->mortals);
 }
