@@ -2723,6 +2723,7 @@ typedef struct isphx_entry { /* a wall as seen by one particle in this substep *
     isphpbd_vec3 impulse;  /* on the wall so far, N s */
     float gradient;        /* |G|, 1/m: share of the kernel gradient that the wall holds */
     float area;            /* the same as if it stood alone: what pressure acts on */
+    float share;           /* of the area that the wall really has there (isphx_foot); 1 for the coupler's */
     float grip;            /* weight of the viscous coupling to the wall */
     float friction, inverse_mass;
     float skin;   /* viscous_grip of the wall: its share of skin friction */
@@ -3503,6 +3504,7 @@ ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_ve
 typedef struct isphx_foot {
     isphpbd_vec3 normal;
     float distance;
+    float share; /* area of the wall at the foot over the area at the point: below 1 off a convex wall */
 } isphx_foot;
 
 static isphpbd_vec3 isphx_to_local(const isphx_pose *pose, isphpbd_vec3 p) {
@@ -3538,8 +3540,11 @@ static isphpbd_vec3 isphx_boundary_velocity(const isphx_boundary *b, const isphx
 static int isphx_round_foot(const isph_boundary_desc *d, float hh, isphpbd_vec3 p, float reach, isphx_foot *out) {
     const isphpbd_vec3 radial = isphpbd_v3(p.x, p.y - isphpbdx_clamp(p.y, -hh, hh), p.z);
     const float r = isphpbdx_length(radial);
+    const float seen = d->radius + (d->container ? -0.22f : 0.22f) * reach; /* where the area counts, as measured */
+    const float round = isphpbdx_clamp(seen / isphpbdx_max(r, 1e-12f), 0.0f, 1.4f);
     out->normal = r > 1e-12f ? isphpbdx_scale(radial, 1.0f / r) : isphpbd_v3(0.0f, 1.0f, 0.0f);
     out->distance = r - d->radius;
+    out->share = isphpbdx_abs(p.y) < hh ? round : round * round;
     if (d->container) {
         out->distance = -out->distance;
         out->normal = isphpbdx_scale(out->normal, -1.0f);
@@ -3557,10 +3562,23 @@ static int isphx_room_feet(const isph_boundary_desc *d, isphpbd_vec3 p, float re
             if (distance >= reach) continue;
             out[n].normal =
                 isphpbd_v3(k == 0 ? (float)-side : 0.0f, k == 1 ? (float)-side : 0.0f, k == 2 ? (float)-side : 0.0f);
-            out[n++].distance = distance;
+            out[n].share = 1.0f, out[n++].distance = distance;
         }
     }
     return n;
+}
+
+/* Seen from beyond an edge of a box its faces have no area: a ramp of a spacing, whose middle a little outside gives the
+   buoyancy of boxes of 6 .. 10 spacings within 2 %. */
+static float isphx_block_share(isphpbd_vec3 h, isphpbd_vec3 p, float width) {
+    const float beyond[3] = {isphpbdx_abs(p.x) - h.x, isphpbdx_abs(p.y) - h.y, isphpbdx_abs(p.z) - h.z};
+    float share = 1.0f;
+    int k, most = 0;
+    for (k = 1; k < 3; ++k)
+        if (beyond[k] > beyond[most]) most = k;
+    for (k = 0; k < 3; ++k)
+        if (k != most) share *= isphpbdx_clamp(0.6f - beyond[k] / width, 0.0f, 1.0f);
+    return share;
 }
 
 /* Solid box: nearest point of its surface, or the nearest face from inside. */
@@ -3572,6 +3590,7 @@ static int isphx_block_foot(const isph_boundary_desc *d, isphpbd_vec3 p, float r
     const float r = isphpbdx_length(away);
     const float in[3] = {h.x - isphpbdx_abs(p.x), h.y - isphpbdx_abs(p.y), h.z - isphpbdx_abs(p.z)};
     int k = 0;
+    out->share = isphx_block_share(h, p, 0.5f * reach);
     if (r > 1e-12f) {
         out->normal = isphpbdx_scale(away, 1.0f / r);
         out->distance = r;
@@ -3645,6 +3664,7 @@ static void isphx_mesh_visit(isphx_mesh_search *s, const isphx_triangle *t, bool
     isphx_foot foot;
     if (r >= s->reach || (isphx_on_rim(t, feature) && isphpbdx_abs(side) < 0.999f * r)) return;
     foot.distance = r;
+    foot.share = solid && feature > 0 ? 0.5f : 1.0f; /* edges of a convex mesh: between a box's and a ball's */
     foot.normal = r > 1e-6f * s->reach ? isphpbdx_scale(away, 1.0f / r) : t->normal;
     /* which side of a closed mesh: by the nearest face, and among equals by the one that faces the point most */
     if (solid && (r < s->nearest * 0.9999f || (r < s->nearest * 1.0001f && isphpbdx_abs(side) > s->cosine * r))) {
@@ -3674,6 +3694,7 @@ static int isphx_mesh_result(isphx_mesh_search *s, isphx_foot *out) {
             if (s->feet[k].distance < s->feet[nearest].distance) nearest = k;
         out[0].normal = isphpbdx_scale(s->feet[nearest].normal, -1.0f);
         out[0].distance = -s->feet[nearest].distance;
+        out[0].share = 1.0f;
         return 1;
     }
     for (k = 0; k < s->count; ++k) out[k] = s->feet[k];
@@ -3717,7 +3738,7 @@ static int isphx_boundary_feet(const isph_fluid *f, const isphx_boundary *b, con
     switch (b->desc.shape) {
         case ISPH_SHAPE_PLANE:
             out->normal = isphpbd_v3(0.0f, 1.0f, 0.0f);
-            out->distance = p.y;
+            out->distance = p.y, out->share = 1.0f;
             n = p.y < reach;
             break;
         case ISPH_SHAPE_BOX:
@@ -4194,6 +4215,7 @@ static int isphx_own_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx_ent
             memset(&entry, 0, sizeof entry);
             entry.normal = feet[k].normal;
             entry.distance = feet[k].distance;
+            entry.share = feet[k].share;
             entry.velocity =
                 isphx_boundary_velocity(boundary, &boundary->pose, isphpbdx_madd(p, entry.normal, -entry.distance));
             entry.friction = boundary->desc.friction;
@@ -4223,7 +4245,7 @@ static int isphx_coupler_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx
         memset(&entry, 0, sizeof entry);
         entry.normal = walls[k].normal, entry.distance = walls[k].distance, entry.velocity = walls[k].velocity;
         entry.grip = entry.skin = walls[k].viscous_grip, entry.friction = walls[k].friction;
-        entry.inverse_mass = walls[k].inverse_mass;
+        entry.inverse_mass = walls[k].inverse_mass, entry.share = 1.0f;
         entry.boundary = -1, entry.tag = walls[k].tag;
         n = isphx_entry_push(list, n, &entry, flags);
     }
@@ -5449,7 +5471,7 @@ static void isphx_reactions(isph_fluid *f, int i, const isphx_force *force, int 
                                 s2;
             p = isphpbdx_max(p - entry->distance * slope, 0.0f);
         }
-        entry->impulse = isphpbdx_madd(entry->impulse, n, -2.0f * p * f->volume * entry->area * f->now.seconds);
+        entry->impulse = isphpbdx_madd(entry->impulse, n, -2.0f * p * f->volume * entry->area * entry->share * f->now.seconds);
     }
 }
 
