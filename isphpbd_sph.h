@@ -517,12 +517,15 @@ ISPHPBD_API isphpbd_result isph_boundary_set_motion(isph_fluid *fluid, isph_boun
 /* The pose now; any out pointer may be NULL. */
 ISPHPBD_API isphpbd_result isph_boundary_pose(const isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *position,
                                               isphpbd_quat *rotation);
-/* The velocities now; either out pointer may be NULL. A boundary with mass is a free body while the fluid steps: its
+/* Pose and velocities now; any out pointer may be NULL. Inside the coupler's finish(): where the substep ends. A boundary with mass is a free body while the fluid steps: its
    velocities follow gravity * gravity_scale and what the fluid does to it, inside the pressure solve, and its pose
    follows them. A host engine that owns the body gives its state by isph_boundary_set_motion() before the step, and
    afterwards adds isph_boundary_take_impulse(), which holds no gravity, to its own copy. */
-ISPHPBD_API isphpbd_result isph_boundary_motion(const isph_fluid *fluid, isph_boundary boundary,
-                                                isphpbd_vec3 *linear_velocity, isphpbd_vec3 *angular_velocity);
+ISPHPBD_API isphpbd_result isph_boundary_motion(const isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *position,
+                                                isphpbd_quat *rotation, isphpbd_vec3 *linear_velocity,
+                                                isphpbd_vec3 *angular_velocity);
+/* Which materials it meets, as in the desc, from the next step on. */
+ISPHPBD_API isphpbd_result isph_boundary_set_material_mask(isph_fluid *fluid, isph_boundary boundary, uint32_t mask);
 /* Mass and inertia as in the desc, from the next step on. */
 ISPHPBD_API isphpbd_result isph_boundary_set_mass(isph_fluid *fluid, isph_boundary boundary, float mass,
                                                   isphpbd_vec3 inertia);
@@ -601,7 +604,7 @@ ISPHPBD_API isph_stats isph_fluid_stats(const isph_fluid *fluid);
 /* 64-bit digest of everything that affects the future; equal for equal states on every platform. Linear. */
 ISPHPBD_API uint64_t isph_fluid_hash(const isph_fluid *fluid);
 /* Writes a snapshot when `capacity` is enough; always returns the size needed: 45 bytes per particle, 8 per id that
-   ever was in use at the same time, 125 per boundary, a few hundred more. Resuming from it gives the same bits as
+   ever was in use at the same time, 129 per boundary, a few hundred more. Resuming from it gives the same bits as
    going on. */
 ISPHPBD_API size_t isph_fluid_save(const isph_fluid *fluid, void *bytes, size_t capacity);
 /* Restores a snapshot of a fluid made from the same desc and with the same boundaries, made in the same order (their
@@ -2722,12 +2725,12 @@ typedef struct isphx_entry { /* a wall as seen by one particle in this substep *
     isphpbd_vec3 velocity; /* of the wall */
     isphpbd_vec3 impulse;  /* on the wall so far, N s */
     float gradient;        /* |G|, 1/m: share of the kernel gradient that the wall holds */
-    float area;            /* the same as if it stood alone: what pressure acts on */
-    float share;           /* of the area that the wall really has there (isphx_foot); 1 for the coupler's */
+    float area;            /* 1/m: what pressure acts on, on the same scale; before walls are joined isphx_foot.share */
     float grip;            /* weight of the viscous coupling to the wall */
-    float friction, inverse_mass;
-    float skin;   /* viscous_grip of the wall: its share of skin friction */
-    int boundary; /* index, or -1: of the coupler */
+    float friction;
+    float inverse_mass; /* how it yields by itself; of a body, from the solve on, the lift (isphx_body_lift) */
+    float skin;         /* viscous_grip of the wall: its share of skin friction */
+    int boundary;       /* index, or -1: of the coupler */
     uint32_t tag;
 } isphx_entry;
 
@@ -2781,7 +2784,11 @@ typedef struct isphx_boundary {
     int triangle_first, triangle_count, node_first, node_count;
     uint64_t shape_hash;          /* of all that does not change while it lives */
     double linear[3], angular[3]; /* impulse since last taken */
-    double gain[6];               /* linear and angular impulse of the substep that runs */
+    /* of the substep that runs */
+    isphpbd_vec3 linear_now, angular_now; /* velocities, as far as they are known */
+    double gain[6];                       /* impulse on a body so far: linear, and angular about its position */
+    double inverse_inertia[3][3];         /* of a body, world axes */
+    int entry_first, entry_count;         /* of a body: in body_entry */
 } isphx_boundary;
 
 typedef struct isphx_material {
@@ -2854,6 +2861,8 @@ struct isph_fluid {
     int *entry_first;
     uint8_t *entry_count;
     isphx_entry *entry;
+    int *body_entry, *body_particle;   /* entries that belong to bodies, body by body: the end of the next two arrays */
+    bool bodies;                       /* a boundary with mass is there */
     float *wall_impulse, *wall_change; /* per entry of the coupler, inside the solve */
     isph_wall_impulse *impulse;
     uint32_t *slot_generation;
@@ -3532,15 +3541,14 @@ static isphx_pose isphx_pose_advance(isphx_pose pose, isphpbd_vec3 linear, isphp
 }
 
 static isphpbd_vec3 isphx_boundary_velocity(const isphx_boundary *b, const isphx_pose *pose, isphpbd_vec3 at) {
-    return isphpbdx_add(b->desc.linear_velocity,
-                        isphpbdx_cross(b->desc.angular_velocity, isphpbdx_sub(at, pose->position)));
+    return isphpbdx_add(b->linear_now, isphpbdx_cross(b->angular_now, isphpbdx_sub(at, pose->position)));
 }
 
 /* Round shapes: the distance from a segment of half height hh along y. */
 static int isphx_round_foot(const isph_boundary_desc *d, float hh, isphpbd_vec3 p, float reach, isphx_foot *out) {
     const isphpbd_vec3 radial = isphpbd_v3(p.x, p.y - isphpbdx_clamp(p.y, -hh, hh), p.z);
     const float r = isphpbdx_length(radial);
-    const float seen = d->radius + (d->container ? -0.22f : 0.22f) * reach; /* where the area counts, as measured */
+    const float seen = d->radius + (d->container ? -0.1f : 0.1f) * reach; /* where the area counts, as measured */
     const float round = isphpbdx_clamp(seen / isphpbdx_max(r, 1e-12f), 0.0f, 1.4f);
     out->normal = r > 1e-12f ? isphpbdx_scale(radial, 1.0f / r) : isphpbd_v3(0.0f, 1.0f, 0.0f);
     out->distance = r - d->radius;
@@ -3577,7 +3585,7 @@ static float isphx_block_share(isphpbd_vec3 h, isphpbd_vec3 p, float width) {
     for (k = 1; k < 3; ++k)
         if (beyond[k] > beyond[most]) most = k;
     for (k = 0; k < 3; ++k)
-        if (k != most) share *= isphpbdx_clamp(0.6f - beyond[k] / width, 0.0f, 1.0f);
+        if (k != most) share *= isphpbdx_clamp(0.57f - beyond[k] / width, 0.0f, 1.0f);
     return share;
 }
 
@@ -4037,7 +4045,6 @@ static uint64_t isphx_shape_hash(const isph_fluid *f, const isphx_boundary *b) {
                               d->friction,       d->viscous_grip,   d->restitution,    d->gravity_scale};
     uint64_t hash = isphpbdx_hash_word(UINT64_C(0x73686170), (uint32_t)d->shape);
     hash = isphpbdx_hash_word(hash, (d->container ? 1u : 0u) | (d->mesh_solid ? 2u : 0u));
-    hash = isphpbdx_hash_word(hash, d->material_mask);
     hash = isphpbdx_hash_words(hash, numbers, 9);
     return isphpbdx_hash_words(hash, f->triangle + b->triangle_first,
                                (size_t)b->triangle_count * sizeof(isphx_triangle) / 4);
@@ -4135,14 +4142,30 @@ ISPHPBD_API isphpbd_result isph_boundary_pose(const isph_fluid *fluid, isph_boun
     return ISPHPBD_OK;
 }
 
-ISPHPBD_API isphpbd_result isph_boundary_motion(const isph_fluid *fluid, isph_boundary boundary,
-                                                isphpbd_vec3 *linear_velocity, isphpbd_vec3 *angular_velocity) {
+ISPHPBD_API isphpbd_result isph_boundary_motion(const isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *position,
+                                                isphpbd_quat *rotation, isphpbd_vec3 *linear_velocity,
+                                                isphpbd_vec3 *angular_velocity) {
     const int slot = isphx_boundary_slot(fluid, boundary);
     isphx_boundary shown;
     if (slot < 0) return ISPHPBD_BAD_HANDLE;
     shown = isphx_boundary_shown(fluid->boundary + slot);
+    if (fluid->stepping && fluid->finished) { /* asked from inside finish() */
+        shown.pose = shown.end;
+        shown.desc.linear_velocity = shown.linear_now, shown.desc.angular_velocity = shown.angular_now;
+    }
+    if (position) *position = shown.pose.position;
+    if (rotation) *rotation = shown.pose.rotation;
     if (linear_velocity) *linear_velocity = shown.desc.linear_velocity;
     if (angular_velocity) *angular_velocity = shown.desc.angular_velocity;
+    return ISPHPBD_OK;
+}
+
+ISPHPBD_API isphpbd_result isph_boundary_set_material_mask(isph_fluid *fluid, isph_boundary boundary, uint32_t mask) {
+    const int slot = isphx_boundary_slot(fluid, boundary);
+    if (slot < 0) return ISPHPBD_BAD_HANDLE;
+    if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
+    isphx_settle(fluid);
+    fluid->boundary[slot].desc.material_mask = mask;
     return ISPHPBD_OK;
 }
 
@@ -4150,7 +4173,7 @@ ISPHPBD_API isphpbd_result isph_boundary_set_mass(isph_fluid *fluid, isph_bounda
                                                   isphpbd_vec3 inertia) {
     const int slot = isphx_boundary_slot(fluid, boundary);
     if (slot < 0) return ISPHPBD_BAD_HANDLE;
-    if (fluid->stepping) return ISPHPBD_LOCKED;
+    if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     if (!isphx_mass_ok(fluid->boundary[slot].desc.shape, mass, inertia)) return ISPHPBD_BAD_ARGUMENT;
     isphx_settle(fluid);
     fluid->boundary[slot].desc.mass = mass;
@@ -4170,6 +4193,154 @@ ISPHPBD_API isphpbd_result isph_boundary_take_impulse(isph_fluid *fluid, isph_bo
     memset(b->linear, 0, sizeof b->linear);
     memset(b->angular, 0, sizeof b->angular);
     return ISPHPBD_OK;
+}
+
+/* [bodies] Boundaries with mass: six degrees of freedom each. They meet the fluid four times in a substep: in the
+   viscous drag, inside the pressure solve, in contact, and in gravity. In: entries, velocities. Out: the bodies'
+   velocities of this substep, impulses on both sides, equal and opposite. Sums over the entries of a body are in
+   double and in the order of the particles. */
+static bool isphx_is_body(const isph_fluid *f, const isphx_entry *entry) {
+    return entry->boundary >= 0 && f->boundary[entry->boundary].desc.mass > 0.0f;
+}
+
+/* Impulse on the wall of a body per pressure. */
+static float isphx_wall_push(const isph_fluid *f, const isphx_entry *entry) {
+    return 2.0f * f->volume * entry->area * f->now.seconds;
+}
+
+/* G . velocity of a wall that a particle of velocity u sees. Of a body as much moves as pressure can act on, so that both
+   see the same area; the rest goes with the particle. */
+static float isphx_wall_flux(const isph_fluid *f, const isphx_entry *entry, isphpbd_vec3 u) {
+    const float wall = isphpbdx_dot(entry->velocity, entry->normal);
+    if (!isphx_is_body(f, entry)) return entry->gradient * wall;
+    return entry->gradient * isphpbdx_dot(u, entry->normal) + entry->area * (wall - isphpbdx_dot(u, entry->normal));
+}
+
+typedef struct isphx_six { /* a velocity, momentum or impulse: linear and angular */
+    double v[6];
+} isphx_six;
+
+static isphx_six isphx_six_zero(void) {
+    isphx_six s;
+    memset(&s, 0, sizeof s);
+    return s;
+}
+
+/* The direction d at the lever r, as a row of the Jacobian. */
+static isphx_six isphx_six_row(isphpbd_vec3 d, isphpbd_vec3 r) {
+    const isphpbd_vec3 turn = isphpbdx_cross(r, d);
+    isphx_six s;
+    s.v[0] = (double)d.x, s.v[1] = (double)d.y, s.v[2] = (double)d.z;
+    s.v[3] = (double)turn.x, s.v[4] = (double)turn.y, s.v[5] = (double)turn.z;
+    return s;
+}
+
+static void isphx_six_add(isphx_six *sum, isphpbd_vec3 impulse, isphpbd_vec3 lever) {
+    const isphx_six row = isphx_six_row(impulse, lever);
+    int k;
+    for (k = 0; k < 6; ++k) sum->v[k] += row.v[k];
+}
+
+/* What a motion does at a lever. */
+static isphpbd_vec3 isphx_six_at(const isphx_six *s, isphpbd_vec3 r) {
+    const isphpbd_vec3 linear = isphpbd_v3((float)s->v[0], (float)s->v[1], (float)s->v[2]);
+    return isphpbdx_add(linear, isphpbdx_cross(isphpbd_v3((float)s->v[3], (float)s->v[4], (float)s->v[5]), r));
+}
+
+/* R diag(local) R^T, of a pose. */
+static void isphx_turned_tensor(isphpbd_quat q, const double local[3], double out[3][3]) {
+    const isphpbd_vec3 axis[3] = {isphpbdx_rotate(q, isphpbd_v3(1.0f, 0.0f, 0.0f)),
+                                  isphpbdx_rotate(q, isphpbd_v3(0.0f, 1.0f, 0.0f)),
+                                  isphpbdx_rotate(q, isphpbd_v3(0.0f, 0.0f, 1.0f))};
+    int a, b, k;
+    for (a = 0; a < 3; ++a)
+        for (b = 0; b < 3; ++b) {
+            out[a][b] = 0.0;
+            for (k = 0; k < 3; ++k)
+                out[a][b] += local[k] * (double)isphx_axis(axis[k], a) * (double)isphx_axis(axis[k], b);
+        }
+}
+
+/* An axis without inertia does not turn: as if it had very much. */
+static void isphx_body_inertia(const isphx_boundary *b, const isphx_pose *pose, double power, double out[3][3]) {
+    double local[3];
+    int k;
+    for (k = 0; k < 3; ++k) {
+        const float own = isphx_axis(b->desc.inertia, k);
+        local[k] = own > 0.0f ? (double)own : 1e15;
+        if (power < 0.0) local[k] = 1.0 / local[k];
+    }
+    isphx_turned_tensor(pose->rotation, local, out);
+}
+
+/* M^-1 times an impulse. */
+static isphx_six isphx_body_answer(const isphx_boundary *b, const isphx_six *impulse) {
+    isphx_six out;
+    int k, j;
+    for (k = 0; k < 3; ++k) {
+        out.v[k] = impulse->v[k] / (double)b->desc.mass;
+        out.v[3 + k] = 0.0;
+        for (j = 0; j < 3; ++j) out.v[3 + k] += b->inverse_inertia[k][j] * impulse->v[3 + j];
+    }
+    return out;
+}
+
+/* Changes the velocity of this substep by an impulse. */
+static void isphx_body_kick(isphx_boundary *b, const isphx_six *impulse) {
+    const isphx_six change = isphx_body_answer(b, impulse);
+    int k;
+    for (k = 0; k < 6; ++k) b->gain[k] += impulse->v[k];
+    b->linear_now = isphpbdx_add(b->linear_now, isphx_six_at(&change, isphpbd_v3(0.0f, 0.0f, 0.0f)));
+    b->angular_now =
+        isphpbdx_add(b->angular_now, isphpbd_v3((float)change.v[3], (float)change.v[4], (float)change.v[5]));
+}
+
+/* Every substep starts from the given motion. */
+static void isphx_bodies_begin(isph_fluid *f) {
+    int a;
+    f->bodies = false;
+    for (a = 0; a < f->active_count; ++a) {
+        isphx_boundary *b = f->boundary + f->active[a];
+        b->linear_now = b->desc.linear_velocity, b->angular_now = b->desc.angular_velocity;
+        memset(b->gain, 0, sizeof b->gain);
+        b->entry_first = b->entry_count = 0;
+        if (!(b->desc.mass > 0.0f)) continue;
+        isphx_body_inertia(b, &b->pose, -1.0, b->inverse_inertia);
+        f->bodies = true;
+    }
+}
+
+/* Lists the entries of each body, in the order of the particles. */
+static void isphx_stage_bodies(isph_fluid *f) {
+    int i, e, a, used = 0;
+    if (!f->bodies) return;
+    for (i = 0; i < f->count; ++i)
+        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
+            if (isphx_is_body(f, f->entry + e)) f->boundary[f->entry[e].boundary].entry_count++;
+    for (a = 0; a < f->active_count; ++a) {
+        isphx_boundary *b = f->boundary + f->active[a];
+        b->entry_first = used, used += b->entry_count, b->entry_count = 0;
+    }
+    used = isphx_wall_blocks(isphx_padded(f->desc.particle_capacity)) * ISPHX_WALLS_PER_BLOCK - used;
+    f->body_entry = (int *)(void *)(f->wall_impulse + used); /* an entry is the coupler's or a body's */
+    f->body_particle = (int *)(void *)(f->wall_change + used);
+    for (i = 0; i < f->count; ++i)
+        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+            isphx_boundary *b = f->boundary + isphpbdx_maxi(f->entry[e].boundary, 0);
+            if (!isphx_is_body(f, f->entry + e)) continue;
+            f->body_entry[b->entry_first + b->entry_count] = e;
+            f->body_particle[b->entry_first + b->entry_count++] = i;
+        }
+}
+
+/* How a wall of a body yields where one particle pushes it, all others being quiet: 1/m + (r x n) I^-1 (r x n). */
+static float isphx_body_local(const isphx_boundary *b, isphpbd_vec3 normal, isphpbd_vec3 at) {
+    const isphx_six row = isphx_six_row(normal, isphpbdx_sub(at, b->pose.position));
+    const isphx_six answer = isphx_body_answer(b, &row);
+    double sum = 0.0;
+    int k;
+    for (k = 0; k < 6; ++k) sum += row.v[k] * answer.v[k];
+    return (float)sum;
 }
 
 /* [walls] Which walls does every particle see, and which share of its kernel do they fill? In: sorted positions,
@@ -4215,11 +4386,13 @@ static int isphx_own_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx_ent
             memset(&entry, 0, sizeof entry);
             entry.normal = feet[k].normal;
             entry.distance = feet[k].distance;
-            entry.share = feet[k].share;
+            entry.area = feet[k].share;
             entry.velocity =
                 isphx_boundary_velocity(boundary, &boundary->pose, isphpbdx_madd(p, entry.normal, -entry.distance));
             entry.friction = boundary->desc.friction;
             entry.grip = entry.skin = boundary->desc.viscous_grip;
+            if (f->desc.rigid_local && boundary->desc.mass > 0.0f)
+                entry.inverse_mass = isphx_body_local(boundary, entry.normal, p);
             entry.boundary = f->active[a];
             n = isphx_entry_push(list, n, &entry, flags);
         }
@@ -4245,11 +4418,17 @@ static int isphx_coupler_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx
         memset(&entry, 0, sizeof entry);
         entry.normal = walls[k].normal, entry.distance = walls[k].distance, entry.velocity = walls[k].velocity;
         entry.grip = entry.skin = walls[k].viscous_grip, entry.friction = walls[k].friction;
-        entry.inverse_mass = walls[k].inverse_mass, entry.share = 1.0f;
+        entry.inverse_mass = walls[k].inverse_mass, entry.area = 1.0f;
         entry.boundary = -1, entry.tag = walls[k].tag;
         n = isphx_entry_push(list, n, &entry, flags);
     }
     return n;
+}
+
+/* What a particle holds of the area of a wall, per volume (1/m): all of its own where it lies next to it, falling to none
+   a layer farther, so that it adds up to the whole wall however the layers lie. Twice, as |G| is. */
+static float isphx_wall_area(const isph_fluid *f, float distance) {
+    return 0.5f * isphpbdx_clamp((1.48f - distance / f->dx) / 0.96f, 0.0f, 1.0f) / f->dx;
 }
 
 /* Joins the shares of n walls and leaves the sums with the particle. */
@@ -4277,8 +4456,8 @@ static void isphx_walls_join(isph_fluid *f, int i, isphx_entry *list, int n) {
             const float c2 = nk[a] * nk[a];
             m[a] += left * (c2 * row[k].moment + (1.0f - c2) * row[k].share);
         }
-        list[k].area = row[k].gradient / f->dx;
-        list[k].gradient = others * list[k].area;
+        list[k].gradient = others * (row[k].gradient / f->dx);
+        list[k].area *= isphx_wall_area(f, list[k].distance);
         list[k].grip *= others * row[k].grip;
         for (a = 0; a < 3; ++a) wall[a] -= list[k].gradient * nk[a];
         wall[3] -= list[k].gradient * isphpbdx_dot(list[k].velocity, list[k].normal);
@@ -4531,11 +4710,10 @@ static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work,
     f->air[i] = ISPHX_AIR * full * isphpbdx_max(deficit, 0.0f) * open;
     diagonal = work->scaled[lane] / f->scale[i] + f->air[i];
     diagonal = isphpbdx_max(diagonal, 0.05f * full) + 1e-5f * full; /* the last term anchors a closed component */
-    if (f->coupler.walls && !f->coupler.respond) {
-        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
-            const float g = f->entry[e].gradient / f->scale[i];
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+        const float g = (f->entry[e].boundary >= 0 ? f->entry[e].area : f->entry[e].gradient) / f->scale[i];
+        if (f->entry[e].boundary >= 0 || !f->coupler.respond)
             diagonal += 4.0f * f->now.density * f->dx * f->dx * f->volume * g * g * f->entry[e].inverse_mass;
-        }
     }
     f->diagonal[i] = diagonal;
     f->inverse[i] = 1.0f / diagonal;
@@ -5126,6 +5304,218 @@ static void isphx_stage_viscosity(isph_fluid *f) {
     isphx_then(&f->machine, isphx_viscosity_rows, f);
 }
 
+/* ---- bodies: drag, and what the pressure solve needs of them ---- */
+typedef struct isphx_joint { /* (M + sum k g g^T) x = right, for one body */
+    double matrix[6][6];
+    isphx_six right;
+} isphx_joint;
+
+static void isphx_joint_begin(const isphx_boundary *b, const isphx_pose *pose, isphx_joint *joint) {
+    double inertia[3][3];
+    int k, j;
+    memset(joint, 0, sizeof *joint);
+    isphx_body_inertia(b, pose, 1.0, inertia);
+    for (k = 0; k < 3; ++k) {
+        joint->matrix[k][k] = (double)b->desc.mass;
+        for (j = 0; j < 3; ++j) joint->matrix[3 + k][3 + j] = inertia[k][j];
+    }
+}
+
+/* One direction of an exchange: stiffness k (kg), relative velocity `way` of the particle along d. */
+static void isphx_joint_direction(isphx_joint *joint, isphpbd_vec3 d, isphpbd_vec3 lever, float k, float way) {
+    const isphx_six g = isphx_six_row(d, lever);
+    int a, b;
+    if (k == 0.0f) return;
+    for (a = 0; a < 6; ++a) {
+        for (b = 0; b < 6; ++b) joint->matrix[a][b] += (double)k * g.v[a] * g.v[b];
+        joint->right.v[a] += (double)k * (double)way * g.v[a];
+    }
+}
+
+/* normal and sliding part of an exchange with a particle of relative velocity `way` */
+static void isphx_joint_add(isphx_joint *joint, isphpbd_vec3 n, isphpbd_vec3 lever, float normal, float sliding,
+                            isphpbd_vec3 way) {
+    isphx_joint_direction(joint, isphpbd_v3(1.0f, 0.0f, 0.0f), lever, sliding, way.x);
+    isphx_joint_direction(joint, isphpbd_v3(0.0f, 1.0f, 0.0f), lever, sliding, way.y);
+    isphx_joint_direction(joint, isphpbd_v3(0.0f, 0.0f, 1.0f), lever, sliding, way.z);
+    isphx_joint_direction(joint, n, lever, normal - sliding, isphpbdx_dot(way, n));
+}
+
+/* By Cholesky; the matrix is at least M, so positive definite. */
+static isphx_six isphx_joint_solve(isphx_joint *joint) {
+    double(*m)[6] = joint->matrix;
+    isphx_six x = joint->right;
+    int i, j, k;
+    for (i = 0; i < 6; ++i) {
+        for (j = 0; j <= i; ++j) {
+            double sum = m[i][j];
+            for (k = 0; k < j; ++k) sum -= m[i][k] * m[j][k];
+            m[i][j] = i == j ? sqrt(sum > 1e-300 ? sum : 1e-300) : sum / m[j][j];
+        }
+    }
+    for (i = 0; i < 6; ++i) {
+        for (k = 0; k < i; ++k) x.v[i] -= m[i][k] * x.v[k];
+        x.v[i] /= m[i][i];
+    }
+    for (i = 5; i >= 0; --i) {
+        for (k = i + 1; k < 6; ++k) x.v[i] -= m[k][i] * x.v[k];
+        x.v[i] /= m[i][i];
+    }
+    return x;
+}
+
+/* Viscous stiffness (kg) of an entry. Beyond the particle's own mass it drags along what diffusion reaches. */
+static float isphx_drag_stiffness(const isph_fluid *f, int i, const isphx_entry *entry) {
+    const isphx_material *m = f->material_table + f->material[i];
+    const float diffusion = f->now.seconds * m->viscosity / (m->density * f->dx * f->dx),
+                pull = diffusion * entry->grip;
+    const float along = f->now.implicit_viscosity ? 1.0f + sqrtf(diffusion) : 1.0f;
+    return m->density * f->volume * along * pull / (1.0f + pull);
+}
+
+/* Gravity and drag. The fluid was dragged with the body's velocity at the start of the substep; a light body in a thick
+   fluid changes it at once, so the drag is made implicit: (M + K) dV = F + M g dt, and the fluid gets K dV. */
+static void isphx_body_drag(isph_fluid *f, isphx_boundary *b) {
+    const isphpbd_vec3 gravity = isphpbdx_scale(f->desc.gravity, f->now.seconds * b->desc.gravity_scale);
+    isphx_six sum = isphx_six_zero(), change;
+    isphx_joint joint;
+    int k;
+    isphx_joint_begin(b, &b->pose, &joint);
+    for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
+        const isphx_entry *entry = f->entry + f->body_entry[k];
+        const int i = f->body_particle[k];
+        const isphpbd_vec3 lever = isphpbdx_sub(isphx_vec(f->position + 4 * i), b->pose.position);
+        isphx_six_add(&sum, entry->impulse, lever);
+        isphx_joint_add(&joint, entry->normal, lever, 0.0f, isphx_drag_stiffness(f, i, entry),
+                        isphpbd_v3(0.0f, 0.0f, 0.0f));
+    }
+    joint.right = sum;
+    isphx_six_add(&joint.right, isphpbdx_scale(gravity, b->desc.mass), isphpbd_v3(0.0f, 0.0f, 0.0f));
+    change = isphx_joint_solve(&joint);
+    for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
+        isphx_entry *entry = f->entry + f->body_entry[k];
+        const int i = f->body_particle[k];
+        const float mass = f->material_mass[f->material[i]];
+        const isphpbd_vec3 lever = isphpbdx_sub(isphx_vec(f->position + 4 * i), b->pose.position);
+        const isphpbd_vec3 before = entry->impulse, way = isphx_six_at(&change, lever);
+        isphpbd_vec3 u = isphx_vec(f->star + 4 * i);
+        isphx_exchange(f, i, entry, &u,
+                       isphpbdx_scale(isphpbdx_madd(way, entry->normal, -isphpbdx_dot(way, entry->normal)),
+                                      isphx_drag_stiffness(f, i, entry) / mass));
+        isphx_set3(f->star + 4 * i, u.x, u.y, u.z);
+        isphx_six_add(&sum, isphpbdx_sub(entry->impulse, before), lever);
+    }
+    isphx_body_kick(b, &sum);
+    b->linear_now = isphpbdx_add(b->linear_now, gravity);
+}
+
+/* What the walls' motion adds to the divergence of a particle, with the velocities as they are now. */
+static void isphx_body_refresh(isph_fluid *f, const isphx_boundary *b) {
+    int k, e;
+    for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
+        isphx_entry *entry = f->entry + f->body_entry[k];
+        const int i = f->body_particle[k];
+        const isphpbd_vec3 at = isphx_vec(f->position + 4 * i);
+        float sum = 0.0f;
+        entry->velocity = isphx_boundary_velocity(b, &b->pose, isphpbdx_madd(at, entry->normal, -entry->distance));
+        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
+            sum += isphx_wall_flux(f, f->entry + e, isphx_vec(f->star + 4 * i));
+        f->wall[4 * i + 3] = -sum;
+    }
+}
+
+static void isphx_stage_drag(isph_fluid *f) {
+    int a;
+    for (a = 0; a < f->active_count; ++a) {
+        isphx_boundary *b = f->boundary + f->active[a];
+        if (b->desc.mass > 0.0f) isphx_body_drag(f, b);
+    }
+}
+
+/* Gradient of the pressure along a direction, from the last solve, divided by s^2 as isphx_reactions() does. */
+static float isphx_row_slope(const isph_fluid *f, int i, isphpbd_vec3 n) {
+    const int chunk = i / ISPHX_LANES, lane = i % ISPHX_LANES;
+    const float *value = f->sell.value + f->sell.offset[chunk];
+    const float own = isphpbdx_max(f->pair[0][2 * i], 0.0f), *shape = f->shape + 4 * i, s = f->scale[i];
+    float sum[3] = {0.0f, 0.0f, 0.0f};
+    int j, k;
+    for (j = 0; j < f->sell.length[chunk]; ++j) {
+        const int other = isphx_column(&f->sell, chunk, j * ISPHX_LANES + lane);
+        const float w =
+            value[j * ISPHX_LANES + lane] * (s * isphpbdx_max(f->pair[0][2 * other], 0.0f) - f->scale[other] * own);
+        for (k = 0; k < 3; ++k) sum[k] += w * (f->position[4 * i + k] - f->position[4 * other + k]);
+    }
+    return (sum[0] / shape[0] * n.x + sum[1] / shape[1] * n.y + sum[2] / shape[2] * n.z) * -0.5f /
+           (f->dx * f->dx * s * s);
+}
+
+/* The pressure at a wall is that of its particles less what lies between them: as much as the last solve says, up to
+   the weight of the fluid there. What it adds up to is known before the solve and changes the body's velocity. */
+static void isphx_body_lift(isph_fluid *f, const isphx_boundary *b) {
+    isphx_boundary ahead = *b;
+    isphx_six sum = isphx_six_zero();
+    int k;
+    for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
+        isphx_entry *entry = f->entry + f->body_entry[k];
+        const int i = f->body_particle[k];
+        const float weight = f->material_table[f->material[i]].density * isphpbdx_length(f->desc.gravity);
+        entry->inverse_mass = 0.0f;
+        if (!isphx_projects(f)) continue;
+        entry->inverse_mass = -entry->distance * isphpbdx_clamp(isphx_row_slope(f, i, entry->normal), -weight, weight);
+        isphx_six_add(&sum, isphpbdx_scale(entry->normal, -entry->inverse_mass * isphx_wall_push(f, entry)),
+                      isphpbdx_sub(isphx_vec(f->position + 4 * i), b->pose.position));
+    }
+    isphx_body_kick(&ahead, &sum);
+    isphx_body_refresh(f, &ahead);
+}
+
+static void isphx_stage_lift(isph_fluid *f) {
+    int a;
+    for (a = 0; a < f->active_count; ++a)
+        if (f->boundary[f->active[a]].entry_count > 0) isphx_body_lift(f, f->boundary + f->active[a]);
+}
+
+/* y += R x: every body by its six degrees of freedom. */
+static void isphx_body_respond(const isph_fluid *f, const isphx_boundary *b, const float *x, float *y) {
+    const float pull = f->now.density * f->dx * f->dx * f->now.inverse_seconds * f->now.inverse_seconds / f->volume;
+    isphx_six sum = isphx_six_zero(), answer;
+    int k;
+    for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
+        const isphx_entry *entry = f->entry + f->body_entry[k];
+        const int i = f->body_particle[k];
+        isphx_six_add(&sum, isphpbdx_scale(entry->normal, isphx_wall_push(f, entry) * x[2 * i] / f->scale[i]),
+                      isphpbdx_sub(isphx_vec(f->position + 4 * i), b->pose.position));
+    }
+    answer = isphx_body_answer(b, &sum);
+    for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
+        const isphx_entry *entry = f->entry + f->body_entry[k];
+        const int i = f->body_particle[k];
+        const isphpbd_vec3 way = isphx_six_at(&answer, isphpbdx_sub(isphx_vec(f->position + 4 * i), b->pose.position));
+        y[2 * i] += pull * isphx_wall_push(f, entry) * isphpbdx_dot(way, entry->normal) / f->scale[i];
+    }
+}
+
+/* The pressure that was solved for pushes the bodies. */
+static void isphx_body_push(isph_fluid *f, isphx_boundary *b) {
+    isphx_six sum = isphx_six_zero();
+    int k;
+    for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
+        isphx_entry *entry = f->entry + f->body_entry[k];
+        const int i = f->body_particle[k];
+        const float p = isphpbdx_max(f->pressure[i] + entry->inverse_mass, 0.0f);
+        const isphpbd_vec3 impulse = isphpbdx_scale(entry->normal, -p * isphx_wall_push(f, entry));
+        entry->impulse = isphpbdx_add(entry->impulse, impulse);
+        isphx_six_add(&sum, impulse, isphpbdx_sub(isphx_vec(f->position + 4 * i), b->pose.position));
+    }
+    isphx_body_kick(b, &sum);
+}
+
+static void isphx_stage_push(isph_fluid *f) {
+    int a;
+    for (a = 0; a < f->active_count; ++a)
+        if (f->boundary[f->active[a]].entry_count > 0) isphx_body_push(f, f->boundary + f->active[a]);
+}
+
 /* [pressure] Right sides: -rho dx^2 div(u*) / dt for the pressure (eqs 7-8), dx^2 (density - 1) for the density
    projection (Kugelstadt et al., in SPH form), both divided by s. */
 static void isphx_chunk_divergence(const isph_fluid *f, int chunk, int half, const int *columns,
@@ -5182,8 +5572,7 @@ static void isphx_rhs_task(void *ctx, int block) {
 
 /* Walls that yield: y += R x for the pressure half of the pairs, through the coupler. The pressure p pushes a wall by
    2 p V |G| dt, and the wall's motion enters the divergence as 2 v |G|: the same numbers twice, so R is symmetric. */
-static void isphx_respond(void *ctx, const float *x, float *y) {
-    isph_fluid *f = (isph_fluid *)ctx;
+static void isphx_coupler_respond(isph_fluid *f, const float *x, float *y) {
     const float push = 2.0f * f->volume * f->now.seconds,
                 pull = 2.0f * f->now.density * f->dx * f->dx * f->now.inverse_seconds;
     int i, e, n = 0;
@@ -5199,6 +5588,15 @@ static void isphx_respond(void *ctx, const float *x, float *y) {
             if (f->entry[e].boundary < 0) y[2 * i] += pull * f->entry[e].gradient * f->wall_change[n++] / f->scale[i];
         }
     }
+}
+
+static void isphx_respond(void *ctx, const float *x, float *y) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    int a;
+    if (f->coupler.walls && f->coupler.respond) isphx_coupler_respond(f, x, y);
+    if (!f->bodies || f->desc.rigid_local) return;
+    for (a = 0; a < f->active_count; ++a)
+        if (f->boundary[f->active[a]].entry_count > 0) isphx_body_respond(f, f->boundary + f->active[a], x, y);
 }
 
 /* Both solves by BiCGSTAB, one after the other; its vectors live in arrays that are idle now. */
@@ -5245,7 +5643,8 @@ static void isphx_stage_solve(isph_fluid *f) {
     if (!isphx_projects(f)) return;
     isphx_system_make(f, system, f->pair[0]);
     if (f->desc.preconditioner == ISPH_PRECONDITIONER_TWO_LEVEL && f->coarse.count > 0) system->coarse = &f->coarse;
-    if (f->coupler.walls && f->coupler.respond) system->respond = isphx_respond, system->respond_ctx = f;
+    if ((f->coupler.walls && f->coupler.respond) || (f->bodies && !f->desc.rigid_local))
+        system->respond = isphx_respond, system->respond_ctx = f;
     if (f->desc.linear_solver == ISPH_LINEAR_CG || system->respond) {
         system->then = isphx_solved, system->then_ctx = f;
         isphx_cg(system, true, false, f->desc.tolerance, f->desc.max_iterations,
@@ -5402,7 +5801,8 @@ static void isphx_contact(const isph_fluid *f, int i, isphx_entry *entry, isphpb
         const isphpbd_vec3 wall = isphx_boundary_velocity(b, &b->end, *x);
         const float approach = isphpbdx_dot(isphpbdx_sub(*u, wall), feet[k].normal);
         *x = isphpbdx_madd(*x, feet[k].normal, isphpbdx_min(keep - feet[k].distance, f->dx));
-        if (approach < 0.0f) isphx_exchange(f, i, entry, u, isphpbdx_scale(feet[k].normal, -approach));
+        if (approach < 0.0f && !(b->desc.mass > 0.0f))
+            isphx_exchange(f, i, entry, u, isphpbdx_scale(feet[k].normal, -approach * (1.0f + b->desc.restitution)));
     }
 }
 
@@ -5424,7 +5824,7 @@ static isphpbd_vec3 isphx_friction(const isph_fluid *f, int i, isphpbd_vec3 u) {
     for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
         isphx_entry *entry = f->entry + e;
         const isphpbd_vec3 slip = isphx_slip(entry, u);
-        if (entry->distance > 0.8f * f->dx) continue;
+        if (entry->distance > 0.8f * f->dx || isphx_is_body(f, entry)) continue;
         isphx_exchange(f, i, entry, &u, isphpbdx_scale(slip, 1.0f - isphx_kept_slip(f, entry, isphpbdx_length(slip))));
     }
     return u;
@@ -5451,6 +5851,8 @@ static void isphx_contacts(const isph_fluid *f, int i, isphpbd_vec3 *x, isphpbd_
         if (boundary->desc.mesh_solid && f->entry[e].distance < 0.0f) continue; /* on its way out */
         if (!isphx_mesh_crossed(f, boundary, from, *x)) continue;
         *x = isphx_to_world(&boundary->end, isphx_to_local(&boundary->pose, from));
+        f->entry[e].tag = 1; /* bodies look for it */
+        if (boundary->desc.mass > 0.0f) continue;
         isphx_exchange(f, i, f->entry + e, u, isphpbdx_sub(isphx_boundary_velocity(boundary, &boundary->end, *x), *u));
     }
 }
@@ -5460,18 +5862,20 @@ static void isphx_contacts(const isph_fluid *f, int i, isphpbd_vec3 *x, isphpbd_
 static void isphx_reactions(isph_fluid *f, int i, const isphx_force *force, int lane) {
     const float *shape = f->shape + 4 * i;
     const float s2 = f->scale[i] * f->scale[i];
+    const float weight = f->material_table[f->material[i]].density * isphpbdx_length(f->desc.gravity);
     int e;
     for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
         isphx_entry *entry = f->entry + e;
         const isphpbd_vec3 n = entry->normal;
         float p = f->pressure[i];
+        if (isphx_is_body(f, entry)) continue; /* was pushed already */
         if (force) {
             const float slope = (force->pressure[0][lane] / shape[0] * n.x + force->pressure[1][lane] / shape[1] * n.y +
                                  force->pressure[2][lane] / shape[2] * n.z) /
                                 s2;
-            p = isphpbdx_max(p - entry->distance * slope, 0.0f);
+            p = isphpbdx_max(p - entry->distance * isphpbdx_clamp(slope, -weight, weight), 0.0f);
         }
-        entry->impulse = isphpbdx_madd(entry->impulse, n, -2.0f * p * f->volume * entry->area * entry->share * f->now.seconds);
+        entry->impulse = isphpbdx_madd(entry->impulse, n, -2.0f * p * f->volume * entry->area * f->now.seconds);
     }
 }
 
@@ -5482,10 +5886,14 @@ static void isphx_drop_impulses(isph_fluid *f, int i) {
         f->entry[e].impulse = isphpbd_v3(0.0f, 0.0f, 0.0f);
 }
 
+/* Fastest that a particle may be in this substep. */
+static float isphx_speed_limit(const isph_fluid *f) {
+    return isphpbdx_min(f->max_speed, 2.0f * f->desc.cfl * f->dx * f->now.inverse_seconds);
+}
+
 static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, int lane, uint32_t *flags) {
     isphpbd_vec3 x = isphx_vec(f->position + 4 * i), u = isphx_vec(f->star + 4 * i), d = isphpbd_v3(0.0f, 0.0f, 0.0f);
-    const float by_substep = 2.0f * f->desc.cfl * f->dx * f->now.inverse_seconds,
-                most = isphpbdx_min(f->max_speed, by_substep);
+    const float most = isphx_speed_limit(f);
     if (force) {
         const bool crowded = isphx_is_crowded(f, i);
         const float sane = crowded ? 0.0f : isphx_sanity(f->spread[4 * i + 3]);
@@ -5495,7 +5903,7 @@ static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, 
     }
     u = isphx_friction(f, i, u);
     if (isphpbdx_dot(u, u) > most * most) {
-        *flags |= f->max_speed <= by_substep ? ISPH_STEP_SPEED_CLAMPED : ISPH_STEP_SUBSTEPS_CAPPED;
+        *flags |= most == f->max_speed ? ISPH_STEP_SPEED_CLAMPED : ISPH_STEP_SUBSTEPS_CAPPED;
         u = isphx_limit(u, most);
     }
     x = isphpbdx_add(isphpbdx_madd(x, u, f->now.seconds), d);
@@ -5727,11 +6135,340 @@ static void isphx_now(isph_fluid *f, float seconds) {
     now->implicit_viscosity = now->diffusion > ISPHX_IMPLICIT_VISCOSITY;
 }
 
+/* [balance] The books of a substep. For every component of fluid: what its momentum changed by, less gravity, plus what
+   it gave to walls, has to be nothing, linear and angular; the discretisation leaves some. Where the component touches
+   walls that cannot move, their impulses take it, in proportion to their size; else its particles do, as a small rigid
+   motion. In: velocities and positions before and after, entries. Out: both corrected. */
+typedef struct isphx_account { /* of an aggregate, then of a component at its root */
+    double left[6];            /* linear and angular momentum about the origin of the books that nobody owns up to */
+    double weight, first[3];   /* of what takes it: its sum, and times position */
+    double second[6];          /* times position squared: xx yy zz xy xz yz */
+    isphpbd_vec3 linear, angular, centre; /* the correction: per weight, about a centre */
+} isphx_account;
+
+/* They live where the factor was, which is done with; the origin is any place near by. */
+static isphx_account *isphx_accounts(const isph_fluid *f) { return (isphx_account *)(void *)f->coarse.factor; }
+static isphpbd_vec3 isphx_books_origin(const isph_fluid *f) { return isphx_vec(f->position); }
+
+static void isphx_account_weight(isphx_account *a, isphpbd_vec3 p, float weight) {
+    const double x = (double)p.x, y = (double)p.y, z = (double)p.z, w = (double)weight;
+    a->weight += w;
+    a->first[0] += w * x, a->first[1] += w * y, a->first[2] += w * z;
+    a->second[0] += w * x * x, a->second[1] += w * y * y, a->second[2] += w * z * z;
+    a->second[3] += w * x * y, a->second[4] += w * x * z, a->second[5] += w * y * z;
+}
+
+static void isphx_account_add(isphx_account *a, isphpbd_vec3 p, isphpbd_vec3 momentum, double sign) {
+    const double x = (double)p.x, y = (double)p.y, z = (double)p.z;
+    const double jx = (double)momentum.x * sign, jy = (double)momentum.y * sign, jz = (double)momentum.z * sign;
+    a->left[0] += jx, a->left[1] += jy, a->left[2] += jz;
+    a->left[3] += y * jz - z * jy, a->left[4] += z * jx - x * jz, a->left[5] += x * jy - y * jx;
+}
+
+static bool isphx_is_immovable(const isph_fluid *f, const isphx_entry *entry) {
+    return entry->boundary >= 0 && !isphx_is_body(f, entry);
+}
+
+static isphpbd_vec3 isphx_foot_of(const isph_fluid *f, int i, const isphx_entry *entry) {
+    return isphpbdx_madd(isphx_vec(f->position + 4 * i), entry->normal, -entry->distance);
+}
+
+/* Does an aggregate touch what cannot move? In coarse->diagonal, which is idle: 1 or 0. */
+static void isphx_held_task(void *ctx, int block) {
+    const isph_fluid *f = (const isph_fluid *)ctx;
+    const isphx_coarse *coarse = &f->coarse;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
+    int g, m, e;
+    for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
+        bool held = false;
+        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1] && !held; ++m) {
+            const int i = coarse->member[m];
+            for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
+                held = held || isphx_is_immovable(f, f->entry + e);
+        }
+        coarse->diagonal[g] = held ? 1.0f : 0.0f;
+    }
+}
+
+/* Particle i and its walls go into the books. */
+static void isphx_account_particle(const isph_fluid *f, isphx_account *a, int i, bool held) {
+    const float mass = f->material_mass[f->material[i]];
+    const isphpbd_vec3 origin = isphx_books_origin(f), was = isphx_vec(f->velocity + 4 * i);
+    const isphpbd_vec3 before = isphpbdx_sub(isphx_vec(f->position + 4 * i), origin),
+                       after = isphpbdx_sub(isphx_vec(f->next + 4 * i), origin);
+    int e;
+    isphx_account_add(a, after, isphpbdx_scale(isphx_vec(f->star + 4 * i), mass), 1.0);
+    isphx_account_add(a, before, isphpbdx_scale(isphpbdx_madd(was, f->desc.gravity, f->now.seconds), mass), -1.0);
+    if (!held) isphx_account_weight(a, after, mass);
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+        const isphx_entry *entry = f->entry + e;
+        const isphpbd_vec3 foot = isphpbdx_sub(isphx_foot_of(f, i, entry), origin);
+        const bool immovable = isphx_is_immovable(f, entry);
+        isphx_account_add(a, immovable ? foot : before, entry->impulse, 1.0);
+        if (immovable) isphx_account_weight(a, foot, isphpbdx_length(entry->impulse));
+    }
+}
+
+static void isphx_account_task(void *ctx, int block) {
+    const isph_fluid *f = (const isph_fluid *)ctx;
+    const isphx_coarse *coarse = &f->coarse;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
+    int g, m;
+    for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
+        const bool held = coarse->diagonal[coarse->first[g]] > 0.0f;
+        memset(isphx_accounts(f) + g, 0, sizeof(isphx_account));
+        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m)
+            isphx_account_particle(f, isphx_accounts(f) + g, coarse->member[m], held);
+    }
+}
+
+static void isphx_account_merge(isphx_account *to, const isphx_account *from) {
+    int k;
+    for (k = 0; k < 6; ++k) to->left[k] += from->left[k], to->second[k] += from->second[k];
+    for (k = 0; k < 3; ++k) to->first[k] += from->first[k];
+    to->weight += from->weight;
+}
+
+/* Spin b with I b = left, I the second moment of the weights about their centre; nothing where they do not resist. */
+static isphpbd_vec3 isphx_account_spin(const double second[6], const double left[3]) {
+    const double xx = second[1] + second[2], yy = second[0] + second[2], zz = second[0] + second[1];
+    const double xy = -second[3], xz = -second[4], yz = -second[5];
+    const double a = yy * zz - yz * yz, b = xz * yz - xy * zz, c = xy * yz - xz * yy;
+    const double determinant = xx * a + xy * b + xz * c, trace = xx + yy + zz;
+    if (!(determinant > 1e-4 * trace * trace * trace)) return isphpbd_v3(0.0f, 0.0f, 0.0f);
+    return isphpbd_v3(
+        (float)((a * left[0] + b * left[1] + c * left[2]) / determinant),
+        (float)((b * left[0] + (xx * zz - xz * xz) * left[1] + (xy * xz - xx * yz) * left[2]) / determinant),
+        (float)((c * left[0] + (xy * xz - xx * yz) * left[1] + (xx * yy - xy * xy) * left[2]) / determinant));
+}
+
+/* The rigid motion that takes what is left; `most` bounds it per weight. Walls that cannot move take no angular part:
+   they bear couples that the viscosity, being a Laplacian, does not know of. */
+static void isphx_account_settle(isphx_account *a, float most, bool held) {
+    double centre[3], second[6], left[3];
+    float size;
+    int k;
+    static const int pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    a->linear = a->angular = a->centre = isphpbd_v3(0.0f, 0.0f, 0.0f);
+    if (!(a->weight > 0.0)) return;
+    for (k = 0; k < 3; ++k) centre[k] = a->first[k] / a->weight;
+    for (k = 0; k < 6; ++k) second[k] = a->second[k] - a->weight * centre[pair[k][0]] * centre[pair[k][1]];
+    left[0] = a->left[3] - (centre[1] * a->left[2] - centre[2] * a->left[1]);
+    left[1] = a->left[4] - (centre[2] * a->left[0] - centre[0] * a->left[2]);
+    left[2] = a->left[5] - (centre[0] * a->left[1] - centre[1] * a->left[0]);
+    size = sqrtf((float)((second[0] + second[1] + second[2]) / a->weight) + 1e-30f);
+    a->linear = isphx_limit(
+        isphpbd_v3((float)(a->left[0] / a->weight), (float)(a->left[1] / a->weight), (float)(a->left[2] / a->weight)),
+        most);
+    if (!held) a->angular = isphx_limit(isphx_account_spin(second, left), most / size);
+    a->centre = isphpbd_v3((float)centre[0], (float)centre[1], (float)centre[2]);
+}
+
+static isphpbd_vec3 isphx_account_at(const isphx_account *a, isphpbd_vec3 p) {
+    return isphpbdx_add(a->linear, isphpbdx_cross(a->angular, isphpbdx_sub(p, a->centre)));
+}
+
+/* The walls of a particle that cannot move take their part. */
+static void isphx_account_walls(isph_fluid *f, const isphx_account *account, int i) {
+    int e;
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+        isphx_entry *entry = f->entry + e;
+        const isphpbd_vec3 foot = isphpbdx_sub(isphx_foot_of(f, i, entry), isphx_books_origin(f));
+        if (!isphx_is_immovable(f, entry)) continue;
+        entry->impulse =
+            isphpbdx_madd(entry->impulse, isphx_account_at(account, foot), -isphpbdx_length(entry->impulse));
+    }
+}
+
+static void isphx_balance_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const isphx_coarse *coarse = &f->coarse;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
+    int g, m;
+    for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
+        const isphx_account *account = isphx_accounts(f) + coarse->first[g];
+        const bool held = coarse->diagonal[coarse->first[g]] > 0.0f;
+        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
+            const int i = coarse->member[m];
+            const isphpbd_vec3 at = isphpbdx_sub(isphx_vec(f->next + 4 * i), isphx_books_origin(f));
+            isphpbd_vec3 u = isphx_vec(f->star + 4 * i);
+            if (held) {
+                isphx_account_walls(f, account, i);
+                continue;
+            }
+            u = isphx_limit(isphpbdx_sub(u, isphx_account_at(account, at)), isphx_speed_limit(f));
+            isphx_set3(f->star + 4 * i, u.x, u.y, u.z);
+        }
+    }
+}
+
+static void isphx_balance_settle(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const isphx_coarse *coarse = &f->coarse;
+    isphx_account *account = isphx_accounts(f);
+    int g;
+    for (g = coarse->count - 1; g >= 0; --g)
+        if (coarse->first[g] != g) isphx_account_merge(account + coarse->first[g], account + g);
+    for (g = 0; g < coarse->count; ++g) {
+        const bool held = coarse->diagonal[g] > 0.0f;
+        if (coarse->first[g] != g) continue;
+        isphx_account_settle(account + g, held ? 0.5f : 0.1f * f->dx * f->now.inverse_seconds, held);
+    }
+    isphx_post(&f->machine, isphx_balance_task, f, isphx_coarse_blocks(coarse), ISPHX_LIGHT);
+}
+
+static void isphx_balance_sum(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_coarse *coarse = &f->coarse;
+    int g;
+    for (g = coarse->count - 1; g >= 0; --g)
+        coarse->diagonal[coarse->first[g]] = isphpbdx_max(coarse->diagonal[coarse->first[g]], coarse->diagonal[g]);
+    isphx_post(&f->machine, isphx_account_task, f, isphx_coarse_blocks(coarse), ISPHX_LIGHT);
+    isphx_then(&f->machine, isphx_balance_settle, f);
+}
+
+static void isphx_stage_balance(isph_fluid *f) {
+    const isphx_coarse *coarse = &f->coarse;
+    const size_t room = (size_t)coarse->factor_capacity * sizeof(float);
+    if (!isphx_projects(f) || (size_t)coarse->count * sizeof(isphx_account) > room) return;
+    isphx_post(&f->machine, isphx_held_task, f, isphx_coarse_blocks(coarse), ISPHX_LIGHT);
+    isphx_then(&f->machine, isphx_balance_sum, f);
+}
+
+/* ---- contact of bodies (direct forcing, Becker et al. 2009) ---- */
+/* Finds out how a particle touches a body where both have got to. The entry has done its work: its normal becomes that
+   of the contact, its area the mass (kg) that meets along it and its gradient the mass that is dragged along. */
+static void isphx_touch(isph_fluid *f, const isphx_boundary *b, isphx_entry *entry, int i, bool again) {
+    const isphpbd_vec3 x = isphx_vec(f->next + 4 * i), u = isphx_vec(f->star + 4 * i);
+    const isphpbd_vec3 way = isphpbdx_sub(u, isphx_boundary_velocity(b, &b->end, x));
+    const float mass = f->material_mass[f->material[i]];
+    isphpbd_vec3 normal = entry->normal;
+    isphx_foot feet[ISPHX_WALLS];
+    float most = 0.0f;
+    int k, n = again ? 0 : isphx_boundary_feet(f, b, &b->end, x, 0.501f * f->dx, feet);
+    entry->area = entry->gradient = 0.0f;
+    if (again) return; /* another wall of the same body speaks for both */
+    for (k = 0; k < n; ++k) {
+        const float approach = isphpbdx_dot(way, feet[k].normal);
+        if (approach < most) most = approach, normal = feet[k].normal, entry->area = mass;
+    }
+    entry->normal = normal;
+    if (entry->distance <= 0.8f * f->dx) {
+        const float along = isphpbdx_dot(way, normal);
+        const float sliding = isphpbdx_length(isphpbdx_madd(way, normal, -along));
+        entry->gradient = mass * (1.0f - isphx_kept_slip(f, entry, sliding));
+    }
+    if (entry->tag) entry->area = entry->gradient = mass; /* it would have gone through */
+}
+
+/* The change of a particle's velocity that an entry makes when the body moves by `motion` beyond what it does now. */
+static isphpbd_vec3 isphx_touch_change(const isph_fluid *f, const isphx_boundary *b, const isphx_entry *entry, int i,
+                                       const isphx_six *motion) {
+    const isphpbd_vec3 x = isphx_vec(f->next + 4 * i);
+    const isphpbd_vec3 wall =
+        isphpbdx_add(isphx_boundary_velocity(b, &b->end, x), isphx_six_at(motion, isphpbdx_sub(x, b->end.position)));
+    const isphpbd_vec3 way = isphpbdx_sub(wall, isphx_vec(f->star + 4 * i));
+    const float along = isphpbdx_dot(way, entry->normal), inverse = 1.0f / f->material_mass[f->material[i]];
+    return isphpbdx_madd(isphpbdx_scale(way, entry->gradient * inverse), entry->normal,
+                         along * (entry->area - entry->gradient) * inverse);
+}
+
+/* Exchanges what the entry asks for. */
+static void isphx_touch_apply(isph_fluid *f, isphx_boundary *b, isphx_entry *entry, int i, const isphx_six *motion,
+                              isphx_six *sum) {
+    isphpbd_vec3 u = isphx_vec(f->star + 4 * i), change = isphx_touch_change(f, b, entry, i, motion);
+    const isphpbd_vec3 before = entry->impulse;
+    if (entry->area > 0.0f)
+        change = isphpbdx_madd(change, entry->normal, b->desc.restitution * isphpbdx_dot(change, entry->normal));
+    isphx_exchange(f, i, entry, &u, change);
+    isphx_set3(f->star + 4 * i, u.x, u.y, u.z);
+    isphx_six_add(sum, isphpbdx_sub(entry->impulse, before), isphpbdx_sub(isphx_vec(f->next + 4 * i), b->end.position));
+}
+
+/* All contacts of a body at once: (M + sum k) dV = sum k (u - v). Those that would pull are let go, in a few rounds. */
+static void isphx_body_contact(isph_fluid *f, isphx_boundary *b) {
+    isphx_six motion = isphx_six_zero(), sum = isphx_six_zero();
+    const int end = b->entry_first + b->entry_count;
+    int k, round, pulling = 1;
+    for (round = 0; round < 4 && pulling > 0; ++round) {
+        isphx_joint joint;
+        isphx_joint_begin(b, &b->end, &joint);
+        for (k = b->entry_first; k < end; ++k) {
+            const isphx_entry *entry = f->entry + f->body_entry[k];
+            const int i = f->body_particle[k];
+            const isphpbd_vec3 x = isphx_vec(f->next + 4 * i);
+            isphx_joint_add(&joint, entry->normal, isphpbdx_sub(x, b->end.position), entry->area, entry->gradient,
+                            isphpbdx_sub(isphx_vec(f->star + 4 * i), isphx_boundary_velocity(b, &b->end, x)));
+        }
+        motion = isphx_joint_solve(&joint);
+        for (k = b->entry_first, pulling = 0; k < end; ++k) {
+            isphx_entry *entry = f->entry + f->body_entry[k];
+            if (!(entry->area > 0.0f) || entry->tag) continue;
+            if (isphpbdx_dot(isphx_touch_change(f, b, entry, f->body_particle[k], &motion), entry->normal) >= 0.0f)
+                continue;
+            entry->area = 0.0f, ++pulling;
+        }
+    }
+    for (k = b->entry_first; k < end; ++k)
+        isphx_touch_apply(f, b, f->entry + f->body_entry[k], f->body_particle[k], &motion, &sum);
+    isphx_body_kick(b, &sum);
+}
+
+/* One contact after the other, each with the body's own effective mass there. */
+static void isphx_body_contact_local(isph_fluid *f, isphx_boundary *b) {
+    int k;
+    for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
+        isphx_entry *entry = f->entry + f->body_entry[k];
+        const int i = f->body_particle[k];
+        const isphpbd_vec3 x = isphx_vec(f->next + 4 * i), lever = isphpbdx_sub(x, b->end.position);
+        const isphpbd_vec3 way = isphpbdx_sub(isphx_vec(f->star + 4 * i), isphx_boundary_velocity(b, &b->end, x));
+        isphx_six motion, sum = isphx_six_zero();
+        isphx_joint joint;
+        if (entry->area == 0.0f && entry->gradient == 0.0f) continue;
+        if (isphpbdx_dot(way, entry->normal) >= 0.0f && !entry->tag) entry->area = 0.0f;
+        isphx_joint_begin(b, &b->end, &joint);
+        isphx_joint_add(&joint, entry->normal, lever, entry->area, entry->gradient, way);
+        motion = isphx_joint_solve(&joint);
+        isphx_touch_apply(f, b, entry, i, &motion, &sum);
+        isphx_body_kick(b, &sum);
+    }
+}
+
+static void isphx_stage_contact(isph_fluid *f) {
+    int a, k;
+    if (!f->bodies) return;
+    for (a = 0; a < f->active_count; ++a) {
+        isphx_boundary *b = f->boundary + f->active[a];
+        if (b->entry_count == 0) continue;
+        isphx_body_inertia(b, &b->end, -1.0, b->inverse_inertia);
+        for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
+            const int i = f->body_particle[k];
+            isphx_touch(f, b, f->entry + f->body_entry[k], i, k > b->entry_first && f->body_particle[k - 1] == i);
+        }
+        if (f->desc.rigid_local) isphx_body_contact_local(f, b);
+        else isphx_body_contact(f, b);
+    }
+}
+
+/* A body that turns freely keeps its angular momentum, not its angular velocity. */
+static void isphx_body_turn(isphx_boundary *b) {
+    double before[3][3], after[3][3], spin[3], momentum[3] = {0.0, 0.0, 0.0};
+    int k, j;
+    if (!(b->desc.inertia.x > 0.0f && b->desc.inertia.y > 0.0f && b->desc.inertia.z > 0.0f)) return;
+    isphx_body_inertia(b, &b->pose, 1.0, before);
+    isphx_body_inertia(b, &b->end, -1.0, after);
+    for (k = 0; k < 3; ++k)
+        for (j = 0; j < 3; ++j) momentum[k] += before[k][j] * (double)isphx_axis(b->angular_now, j);
+    for (k = 0; k < 3; ++k) spin[k] = after[k][0] * momentum[0] + after[k][1] * momentum[1] + after[k][2] * momentum[2];
+    b->angular_now = isphpbd_v3((float)spin[0], (float)spin[1], (float)spin[2]);
+}
+
 static void isphx_boundaries_advance(isph_fluid *f) {
     int a;
     for (a = 0; a < f->active_count; ++a) {
         isphx_boundary *b = f->boundary + f->active[a];
-        b->end = isphx_pose_advance(b->pose, b->desc.linear_velocity, b->desc.angular_velocity, f->now.seconds);
+        b->end = isphx_pose_advance(b->pose, b->linear_now, b->angular_now, f->now.seconds);
+        if (b->desc.mass > 0.0f) isphx_body_turn(b);
     }
 }
 
@@ -5741,6 +6478,7 @@ static void isphx_boundaries_commit(isph_fluid *f) {
     for (a = 0; a < f->active_count; ++a) {
         isphx_boundary *b = f->boundary + f->active[a];
         b->pose = b->end;
+        b->desc.linear_velocity = b->linear_now, b->desc.angular_velocity = b->angular_now;
         for (k = 0; k < 3; ++k) b->linear[k] += b->gain[k], b->angular[k] += b->gain[3 + k];
         isphx_boundary_take(b);
     }
@@ -5762,6 +6500,7 @@ static void isphx_impulses_flush(void *ctx) {
 static void isphx_deliver_entry(isph_fluid *f, int i, const isphx_entry *entry) {
     const isphpbd_vec3 at = isphx_vec(f->position + 4 * i);
     isph_wall_impulse *impulse = f->impulse + f->impulse_count;
+    if (isphx_is_body(f, entry)) return; /* has it in its gain */
     if (entry->boundary >= 0) {
         isphx_boundary_push(f->boundary + entry->boundary, isphpbdx_madd(at, entry->normal, -entry->distance),
                             entry->impulse);
@@ -5854,7 +6593,7 @@ static void isphx_stage_commit(isph_fluid *f) {
     isphx_state *state = &f->state;
     uint32_t *id = state->id, *user = state->user;
     uint8_t *material = state->material;
-    if (f->count == 0) isphx_boundaries_advance(f); /* all that there is to do */
+    if (f->count == 0) isphx_stage_drag(f), isphx_boundaries_advance(f); /* all that there is to do */
     isphx_boundaries_commit(f);
     if (f->count == 0) return;
     isphx_swap(&state->position, &f->next);
@@ -5939,14 +6678,17 @@ typedef struct isphx_stage {
     int timer;
 } isphx_stage;
 static const isphx_stage isphx_stages[] = {
-    {isphx_stage_cells, ISPHX_NEIGHBOURS},   {isphx_stage_sort, ISPHX_NEIGHBOURS},
-    {isphx_stage_walls, ISPHX_WALL_SEARCH},  {isphx_stage_rows, ISPHX_NEIGHBOURS},
-    {isphx_stage_predict, ISPHX_VISCOSITY},  {isphx_stage_viscosity, ISPHX_VISCOSITY},
-    {isphx_stage_coarsen, ISPHX_PRESSURE},   {isphx_stage_divergence, ISPHX_PRESSURE},
-    {isphx_stage_solve, ISPHX_PRESSURE},     {isphx_stage_components, ISPHX_PRESSURE},
-    {isphx_stage_pressures, ISPHX_PRESSURE}, {isphx_stage_move, ISPHX_MOVE},
-    {isphx_stage_deliver, ISPHX_MOVE},       {isphx_stage_finish, ISPHX_MOVE},
-    {isphx_stage_check, ISPHX_MOVE},         {isphx_stage_measure, ISPHX_MOVE},
+    {isphx_stage_cells, ISPHX_NEIGHBOURS},    {isphx_stage_sort, ISPHX_NEIGHBOURS},
+    {isphx_stage_walls, ISPHX_WALL_SEARCH},   {isphx_stage_bodies, ISPHX_WALL_SEARCH},
+    {isphx_stage_rows, ISPHX_NEIGHBOURS},     {isphx_stage_predict, ISPHX_VISCOSITY},
+    {isphx_stage_viscosity, ISPHX_VISCOSITY}, {isphx_stage_drag, ISPHX_VISCOSITY},
+    {isphx_stage_coarsen, ISPHX_PRESSURE},    {isphx_stage_lift, ISPHX_PRESSURE},
+    {isphx_stage_divergence, ISPHX_PRESSURE}, {isphx_stage_solve, ISPHX_PRESSURE},
+    {isphx_stage_components, ISPHX_PRESSURE}, {isphx_stage_pressures, ISPHX_PRESSURE},
+    {isphx_stage_push, ISPHX_PRESSURE},       {isphx_stage_move, ISPHX_MOVE},
+    {isphx_stage_balance, ISPHX_MOVE},        {isphx_stage_contact, ISPHX_MOVE},
+    {isphx_stage_deliver, ISPHX_MOVE},        {isphx_stage_finish, ISPHX_MOVE},
+    {isphx_stage_check, ISPHX_MOVE},          {isphx_stage_measure, ISPHX_MOVE},
     {isphx_stage_commit, ISPHX_MOVE},
 };
 #define ISPHX_STAGES ((int)(sizeof isphx_stages / sizeof isphx_stages[0]))
@@ -5986,6 +6728,7 @@ static void isphx_substep_start(isph_fluid *f, float seconds) {
     f->machine.parallel = &f->desc.parallel;
     isphx_now(f, seconds);
     isphx_list_active(f);
+    isphx_bodies_begin(f);
     f->stage = f->count > 0 ? 0 : ISPHX_STAGES - 1; /* walls go on all the same */
     f->under_way = true;
     f->finished = f->hurry = false;
@@ -6162,7 +6905,7 @@ ISPHPBD_API isph_stats isph_fluid_stats(const isph_fluid *fluid) {
 #define ISPHX_SNAPSHOT_MAGIC   0x50534931u /* "1ISP" */
 #define ISPHX_SNAPSHOT_VERSION 2u
 #define ISPHX_PARTICLE_BYTES   45u
-#define ISPHX_BOUNDARY_BYTES   125u /* of one that is alive */
+#define ISPHX_BOUNDARY_BYTES   129u /* of one that is alive */
 
 typedef struct isphx_stream { /* writes where out is set, reads where in is set, else only counts */
     unsigned char *out;
@@ -6259,6 +7002,7 @@ static void isphx_stream_boundary(isphx_stream *s, isphx_boundary *b) {
     isphx_stream_floats(s, &b->pose.rotation, 4);
     isphx_stream_floats(s, &b->desc.linear_velocity, 3);
     isphx_stream_floats(s, &b->desc.angular_velocity, 3);
+    isphx_stream_u32(s, &b->desc.material_mask);
     isphx_stream_floats(s, &b->desc.mass, 1);
     isphx_stream_floats(s, &b->desc.inertia, 3);
     isphx_stream_u64(s, &b->shape_hash);

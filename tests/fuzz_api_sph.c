@@ -208,7 +208,8 @@ static bool call_boundary_motion(api *a) {
                    ISPHPBD_OK;
     if (isph_boundary_pose(a->fluid, b, &position, take_bool(&a->in) ? &rotation : NULL) == ISPHPBD_OK)
         DEMAND(finite3(position));
-    if (isph_boundary_motion(a->fluid, b, &linear, &angular) == ISPHPBD_OK) DEMAND(finite3(linear) && finite3(angular));
+    if (isph_boundary_motion(a->fluid, b, &position, &rotation, &linear, &angular) == ISPHPBD_OK)
+        DEMAND(finite3(position) && finite3(linear) && finite3(angular));
     return changed;
 }
 static bool call_boundary_take(api *a) {
