@@ -35,6 +35,9 @@ static const piece pieces[] = {
     {isphx_lower_task, STAGE_PRESSURES},
     {isphx_aggregates_task, STAGE_PRESSURES},
     {isphx_move_task, STAGE_MOVE},
+    {isphx_held_task, STAGE_MOVE},
+    {isphx_account_task, STAGE_MOVE},
+    {isphx_balance_task, STAGE_MOVE},
     {isphx_measure_task, STAGE_MEASURE},
     {isphx_slots_task, STAGE_MEASURE},
 };
