@@ -59,7 +59,8 @@ scripts := $(wildcard tests/test_*.sh)
 validations := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/validate_*.c))
 benchmark := $(BUILD)/bench
 fuzzers := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/fuzz_*.c))
-examples := $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
+# examples/view.c needs SDL2 and is left to `make view`
+examples := $(patsubst examples/%.c,$(BUILD)/%,$(filter-out examples/view.c,$(wildcard examples/*.c)))
 tools := $(foreach t,$(wildcard tools/*.c),$(BUILD)/$(subst _,-,$(basename $(notdir $t))))
 programs := $(tests) $(validations) $(benchmark) $(examples) $(tools)
 
@@ -69,7 +70,7 @@ selected_tests := $(filter $(addprefix %/,$(addsuffix .sh,$(TESTS)) $(TESTS)),$(
 endif
 selected_validations := $(if $(ONLY),$(filter $(addprefix %/,$(ONLY)),$(validations)),$(validations))
 
-.PHONY: all test golden validate bench bench-peers fuzz demo gallery style clean help
+.PHONY: all test golden validate bench bench-peers fuzz demo gallery view style clean help
 all: $(programs)
 
 # Every program is one file that includes headers; all of them wait for all headers. The stamp makes a change of
@@ -154,6 +155,15 @@ demo:
 	@echo "there is no examples/play.c yet" >&2; exit 1
 endif
 
+# The live viewer, where SDL2 is installed.
+view: $(BUILD)/view
+$(BUILD)/view: examples/view.c $(common)
+	@command -v sdl2-config >/dev/null || pkg-config --exists sdl2 2>/dev/null || { \
+	    echo "the viewer needs SDL2; on Debian: apt-get install libsdl2-dev libgl1-mesa-dri" >&2; exit 1; }
+	@echo "cc  $@"
+	@$(command) $$(sdl2-config --cflags 2>/dev/null || pkg-config --cflags sdl2) -o $@ $< $(LDFLAGS) \
+	    $$(sdl2-config --libs 2>/dev/null || pkg-config --libs sdl2) $(LDLIBS)
+
 # Every scene as a contact sheet, with a page that shows them; several minutes.
 gallery: $(BUILD)/play
 	$(BUILD)/play --gallery docs/gallery --scale 0.5 $(GALLERY_ARGS)
@@ -175,6 +185,7 @@ help:
 	@echo "make fuzz       feed random input to what reads files, FUZZ_SECONDS=60 each"
 	@echo "make demo       play a scene (DEMO=name another one)"
 	@echo "make gallery    play every scene and put its pictures into docs/gallery/"
+	@echo "make view       build the live viewer $(BUILD)/view; needs SDL2"
 	@echo "make style      list lines beyond 120 columns"
 	@echo "make clean      remove build/"
 	@echo "options         config=release|debug|sanitize werror=1 OPENMP=1 CC=clang GREATEST=dir JOBS=n"

@@ -8,8 +8,7 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
 #define ISPHPBD_IMPLEMENTATION
 #define EXAMPLES_IMPLEMENTATION
-#include "isphpbd_pbd.h"
-#include "isphpbd_sph.h"
+#include "isphpbd.h"
 
 #include "recorder.h"
 #include "scenes.h"
@@ -162,6 +161,8 @@ static double play_wall(void) {
 #endif
 }
 
+static uint64_t play_ticks(void *user) { return (void)user, (uint64_t)(1e9 * play_wall()); }
+
 static bool play_on_terminal(void) {
 #if defined(__unix__) || defined(__APPLE__)
     return isatty(2) != 0;
@@ -235,28 +236,22 @@ typedef struct play_summary {
 } play_summary;
 
 static play_summary play_summarise(const scene *s, play_times *times) {
+    isphpbd_stats stats = isphpbd_world_stats(s->world);
     play_summary u;
     double total = 0.0;
     int i;
     memset(&u, 0, sizeof u);
     for (i = 0; i < times->count; ++i) total += times->wall[i];
     u.ms_cpu = 1e3 * play_median(times->cpu, times->count), u.ms_wall = 1e3 * play_median(times->wall, times->count);
-    if (s->fluid) {
-        isph_stats stats = isph_fluid_stats(s->fluid);
-        u.particles = stats.particles, u.triangles = stats.triangles, u.bodies = stats.boundaries;
-    }
-    if (s->soft) {
-        ipbd_stats stats = ipbd_world_stats(s->soft);
-        u.soft_vertices = stats.vertices, u.constraints = stats.edges + stats.bends + stats.tetrahedra;
-        u.triangles += stats.triangles, u.bodies += stats.bodies;
-    }
+    u.particles = stats.fluid_particles, u.soft_vertices = stats.soft_vertices, u.constraints = stats.constraints;
+    u.triangles = stats.soft_triangles + isph_fluid_stats(s->fluid).triangles, u.bodies = stats.bodies + stats.softs;
     u.particle_steps = total > 0.0 ? (double)u.particles * s->steps / total : 0.0;
     u.density_error_mean = s->steps ? s->measures.density_error_sum / s->steps : 0.0;
     u.hash = scene_hash(s);
     return u;
 }
 
-static double play_volume_change(const scene *s) { return s->fluid ? 1.0 / s->measures.deep_density - 1.0 : 0.0; }
+static double play_volume_change(const scene *s) { return 1.0 / s->measures.deep_density - 1.0; }
 
 static void play_print_json(const scene *s, const play_summary *u) {
     const scene_measures *m = &s->measures;
@@ -269,7 +264,8 @@ static void play_print_json(const scene *s, const play_summary *u) {
            u->ms_wall, u->particle_steps);
     printf("\"pressure_iterations_mean\": %.4g, \"density_iterations_mean\": %.4g, ", m->pressure_iterations,
            m->density_iterations);
-    printf("\"coupling_iterations_mean\": 0, \"coupling_mismatch_max\": 0, "); /* nothing is coupled in these scenes */
+    printf("\"coupling_iterations_mean\": %.4g, \"coupling_mismatch_max\": %.4g, ", m->coupling_iterations,
+           m->coupling_mismatch);
     printf("\"density_error_mean\": %.6g, \"density_error_max\": %.6g, \"volume_change\": %.6g, ",
            u->density_error_mean, m->density_error_max, play_volume_change(s));
     printf("\"leaked\": %d, \"nan\": %d, \"removed\": %d, \"allocations_while_stepping\": %d, ", m->leaked, m->nan,
@@ -303,10 +299,8 @@ static void play_print_text(const scene *s, const play_summary *u) {
 static void play_run(scene *s, recorder *r, play_progress *progress, play_times *times) {
     recorder_update(r, s);
     while (s->time < s->seconds - 0.5f * s->dt) {
-        clock_t cpu = clock();
-        double wall = play_wall();
         scene_step(s);
-        play_note_time(times, (double)(clock() - cpu) / CLOCKS_PER_SEC, play_wall() - wall);
+        play_note_time(times, s->step_cpu, s->step_wall);
         recorder_update(r, s);
         play_show_progress(progress, s);
     }
@@ -414,6 +408,7 @@ int main(int argc, char **argv) {
     pool = threads_create(o.threads);
     if (!pool) return fprintf(stderr, "play: out of memory\n"), 2;
     o.scene.parallel = threads_runner(pool);
+    o.scene.clock.fn = play_ticks;
     code = o.demo ? play_demo(&o) : o.gallery ? play_gallery(&o) : play_scene(&o);
     threads_destroy(pool);
     return code;

@@ -242,7 +242,7 @@ void recorder_update(recorder *r, scene *s) {
     char path[512];
     if (r->failed || (!frame_due && !shot_due)) return;
     if (!scene_read_particles(s, &r->particles)) r->failed = "memory for particles";
-    else if (picture && s->fluid && !scene_update_foam(s, &r->particles)) r->failed = "memory for foam";
+    else if (picture && !scene_update_foam(s, &r->particles)) r->failed = "memory for foam";
     else if (picture && !recorder_draw(r, s)) r->failed = "memory for a picture";
     if (r->failed) return;
     if (shot_due) recorder_keep_shot(r, s);

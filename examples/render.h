@@ -125,14 +125,14 @@ uint32_t render_error_color(float value) {
     return render_pack(v3_mix(v3(0.93f, 0.94f, 0.95f), v3(0.86f, 0.04f, 0.05f), f_clamp(value, 0.0f, 1.0f)));
 }
 
-static void render_mesh_normals(const render_mesh *mesh, vec3 *normals) {
+static void render_mesh_normals(const render_mesh *part, vec3 *normals) {
     int i, k;
-    for (i = 0; i < mesh->triangle_count; ++i) {
-        const uint32_t *t = mesh->indices + 3 * i;
-        vec3 a = mesh->vertices[t[0]], n = v3_cross(v3_sub(mesh->vertices[t[1]], a), v3_sub(mesh->vertices[t[2]], a));
+    for (i = 0; i < part->triangle_count; ++i) {
+        const uint32_t *t = part->indices + 3 * i;
+        vec3 a = part->vertices[t[0]], n = v3_cross(v3_sub(part->vertices[t[1]], a), v3_sub(part->vertices[t[2]], a));
         for (k = 0; k < 3; ++k) normals[t[k]] = v3_add(normals[t[k]], n); /* weighted by area */
     }
-    for (i = 0; i < mesh->vertex_count; ++i) normals[i] = v3_unit(normals[i]);
+    for (i = 0; i < part->vertex_count; ++i) normals[i] = v3_unit(normals[i]);
 }
 
 static bool render_build_tree(render_context *c) {
@@ -148,11 +148,11 @@ static bool render_build_tree(render_context *c) {
     c->normals = (vec3 *)calloc((size_t)vertices + 1, sizeof(vec3));
     if (!c->normals || !bvh_reserve(&c->tree, primitives)) return false;
     for (i = 0; i < s->mesh_count; ++i) {
-        const render_mesh *mesh = &s->meshes[i];
-        render_mesh_normals(mesh, c->normals + c->normal_offset[i]);
-        for (k = 0; k < mesh->triangle_count; ++k) {
-            const uint32_t *t = mesh->indices + 3 * k;
-            bvh_add_triangle(&c->tree, mesh->vertices[t[0]], mesh->vertices[t[1]], mesh->vertices[t[2]], i, k);
+        const render_mesh *part = &s->meshes[i];
+        render_mesh_normals(part, c->normals + c->normal_offset[i]);
+        for (k = 0; k < part->triangle_count; ++k) {
+            const uint32_t *t = part->indices + 3 * k;
+            bvh_add_triangle(&c->tree, part->vertices[t[0]], part->vertices[t[1]], part->vertices[t[2]], i, k);
         }
     }
     if (s->particle_colors)
@@ -532,15 +532,15 @@ static vec3 render_shade_solid(const render_context *c, vec3 o, vec3 d, const bv
         n = facet = v3_scale(v3_sub(p, q->a), 1.0f / q->e1.x);
         color = render_sphere_color(c, q->index), gloss = 0.15f;
     } else {
-        const render_mesh *mesh = &c->scene->meshes[q->owner];
-        const uint32_t *t = mesh->indices + 3 * q->index;
+        const render_mesh *part = &c->scene->meshes[q->owner];
+        const uint32_t *t = part->indices + 3 * q->index;
         const vec3 *normals = c->normals + c->normal_offset[q->owner];
         n = facet = v3_unit(v3_cross(q->e1, q->e2));
-        if (!mesh->flat)
+        if (!part->flat)
             n = v3_unit(v3_madd(v3_madd(v3_scale(normals[t[0]], 1 - hit->u - hit->v), normals[t[1]], hit->u),
                                 normals[t[2]], hit->v));
-        color = mesh->color, gloss = mesh->gloss;
-        *opacity = mesh->opacity;
+        color = part->color, gloss = part->gloss;
+        *opacity = part->opacity;
     }
     if (v3_dot(facet, d) > 0.0f) n = v3_scale(n, -1.0f), facet = v3_scale(facet, -1.0f);
     lambert = v3_dot(n, c->sun);

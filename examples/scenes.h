@@ -1,6 +1,7 @@
 /* scenes.h - every scene of the project, defined once for the player, the tests and the benchmark. SPDX: MIT
 
    A scene is a name, a build function, what moves before every step, and the physical truths that must hold at the end.
+   Each has one isphpbd_world, and a host (host.h) that owns the rigid bodies in it.
    Define EXAMPLES_IMPLEMENTATION in one file, together with ISPHPBD_IMPLEMENTATION.
 
        scene_options options = scene_options_default();
@@ -13,9 +14,10 @@
 #ifndef EXAMPLES_SCENES_H
 #define EXAMPLES_SCENES_H
 
-#include "isphpbd_pbd.h"
-#include "isphpbd_sph.h"
+#include "isphpbd.h"
 
+#include "host.h"
+#include "leaks.h"
 #include "render.h"
 #include "shapes.h"
 
@@ -33,7 +35,7 @@ typedef struct scene_key {
     bool used;
 } scene_key; /* --set name=value */
 
-enum { SCENE_KEYS = 16, SCENE_OBJECTS = 16, SCENE_CHECKS = 16 };
+enum { SCENE_KEYS = 16, SCENE_OBJECTS = 24, SCENE_CHECKS = 24 };
 
 typedef struct scene_options {
     float scale;   /* number of particles relative to the scene's own, default 1 */
@@ -42,6 +44,7 @@ typedef struct scene_options {
     scene_key keys[SCENE_KEYS];
     int key_count;
     isphpbd_parallel parallel; /* default one thread */
+    isphpbd_clock clock;       /* ticks of 1 ns, for stage times; default none */
 } scene_options;
 
 typedef struct scene_def {
@@ -62,19 +65,35 @@ typedef struct scene_check { /* value must be <= limit, or >= limit where at_lea
     bool at_least, ok;
 } scene_check;
 
+/* What water must not do to the surface of an object; looked at after every step. */
+typedef enum scene_guard {
+    GUARD_NONE = 0,
+    GUARD_HOLDS,     /* closed: all water is inside and stays there */
+    GUARD_KEEPS_OUT, /* closed: none comes in */
+    GUARD_PARTS      /* open: none goes through */
+} scene_guard;
+
 typedef struct scene_object { /* something solid to draw */
     mesh shape;               /* local coordinates; topology of the soft body */
     vec3 *vertices;           /* m, where they are now */
     vec3 color;
     float opacity, gloss;
     bool flat;
-    isph_boundary boundary; /* whose pose the vertices follow, or null */
-    ipbd_body soft;         /* whose vertices they are, or null */
+    isphpbd_collider collider; /* whose pose the vertices follow, or null */
+    isphpbd_body body;         /* likewise; its motion is that of host_body */
+    int host_body;
+    bool one_way;   /* the host ignores what water does to it */
+    ipbd_body soft; /* whose vertices they are, or null */
+    scene_guard guard;
+    leak_watch leaks;
 } scene_object;
 
 typedef struct scene_measures { /* over the whole run */
     double density_error_sum, density_error_max, deep_density;
-    int deep_particles, leaked, nan, removed, flags;
+    int deep_particles, leaked, nan, removed;
+    int leaked_now, crossed; /* most at one time where they must not be; through open sheets, all in all */
+    uint32_t flags;          /* ISPHPBD_STEP_* */
+    double coupling_iterations, coupling_mismatch;  /* mean per substep; m/s, largest */
     double pressure_iterations, density_iterations; /* means per substep */
     float highest;                                  /* m, of any particle at any time */
     float top_speed;                                /* m/s, likewise */
@@ -86,9 +105,12 @@ struct scene {
     scene_options options;
     float spacing, dt, seconds, time;
     int steps;
-    isph_fluid *fluid; /* NULL: no liquid */
-    ipbd_world *soft;  /* NULL: no cloth or soft bodies */
-    isph_material material[2];
+    isphpbd_world *world;
+    isphpbd_budget budget; /* as the world has it */
+    isph_fluid *fluid;     /* the solvers inside the world, for reading */
+    ipbd_world *soft;
+    host *bodies; /* the engine that owns the rigid ones */
+    isphpbd_fluid liquid[2];
     scene_object objects[SCENE_OBJECTS];
     int object_count;
     bool has_tank;
@@ -104,7 +126,10 @@ struct scene {
     size_t bytes_now, bytes_peak;
     int allocations; /* since the last scene_create() returned: must stay 0 */
     bool stepping;
-    float emitted; /* m of jet that are due */
+    double step_cpu, step_wall; /* s, of the last step of the world; the latter 0 without a clock */
+    vec3 *points;               /* positions of the particles, packed, for what looks at all of them */
+    uint32_t *ids;
+    int point_count, point_capacity;
     char *message; /* why something failed */
     size_t message_size;
 };
@@ -148,6 +173,7 @@ void scene_free_particles(scene_particles *p);
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- [helpers] --------------------------------------------------------------------------------------------------- */
 
@@ -201,26 +227,51 @@ static float scene_spacing(const scene *s, float spacing, float fit) {
     return fit / fmaxf(floorf(fit / spacing + 0.5f), 1.0f);
 }
 
-/* Creates the fluid with its first material; `fit` is a length of the scene, `volume` in m^3 sizes the capacity. */
-static bool scene_start_fluid(scene *s, float spacing, float fit, float volume, const isph_material_desc *material) {
-    isph_fluid_desc desc = isph_fluid_desc_default();
-    isphpbd_result why = ISPHPBD_OK;
+/* What all worlds have in common; `fit` is a length of the scene, `volume` in m^3 sizes the capacity. */
+static isphpbd_world_desc scene_world_desc(scene *s, float spacing, float fit, float volume) {
+    isphpbd_world_desc desc = isphpbd_world_desc_default();
+    isphpbd_budget *budget = &desc.budget;
+    float more = fmaxf(s->options.scale, 1.0f);
     s->spacing = desc.spacing = scene_spacing(s, spacing, fit);
-    desc.particle_capacity = (int)(1.08f * volume / (desc.spacing * desc.spacing * desc.spacing)) + 2048;
+    desc.capacity.fluid_particles = (int)(1.08f * volume / (desc.spacing * desc.spacing * desc.spacing)) + 2048;
+    desc.capacity.mesh_triangles = 32768;
+    desc.capacity.soft.vertices = desc.capacity.soft.input_vertices = (int)(16384.0f * more);
+    desc.capacity.soft.edges = (int)(98304.0f * more), desc.capacity.soft.triangles = (int)(32768.0f * more);
+    desc.capacity.soft.isometric_bends = (int)(49152.0f * more);
+    desc.capacity.soft.volume_tetrahedra = desc.capacity.soft.elastic_tetrahedra = (int)(32768.0f * more);
     desc.allocator = scene_allocator(s);
     desc.parallel = s->options.parallel;
+    desc.clock = s->options.clock;
     desc.support = scene_setting(s, "support", desc.support);
     desc.tolerance = scene_setting(s, "tolerance", desc.tolerance);
-    desc.max_iterations = (int)scene_setting(s, "max_iterations", (float)desc.max_iterations);
-    desc.max_substeps = (int)scene_setting(s, "max_substeps", (float)desc.max_substeps);
     desc.cfl = scene_setting(s, "cfl", desc.cfl);
     desc.density_projection = scene_setting(s, "density_projection", 1.0f) != 0.0f;
-    desc.triangle_capacity = 32768;
     if (scene_setting(s, "weakly_compressible", 0.0f) != 0.0f) desc.solver = ISPH_SOLVER_WEAKLY_COMPRESSIBLE;
-    s->fluid = isph_fluid_create(&desc, &why);
-    if (!s->fluid) return scene_fail(s, "fluid", why);
-    s->material[0] = isph_material_create(s->fluid, material, &why);
-    return s->material[0].id ? true : scene_fail(s, "material", why);
+    if (scene_setting(s, "rigid_local", 0.0f) != 0.0f) desc.rigid_scheme = ISPHPBD_RIGID_LOCAL;
+    budget->pressure_iterations = (int)scene_setting(s, "max_iterations", (float)budget->pressure_iterations);
+    budget->substeps = (int)scene_setting(s, "max_substeps", (float)budget->substeps);
+    budget->outer_iterations = (int)scene_setting(s, "outer_iterations", (float)budget->outer_iterations);
+    return desc;
+}
+
+/* The world, a host for its rigid bodies and, where material is given, a first liquid. */
+static bool scene_start_world(scene *s, const isphpbd_world_desc *desc, const isph_material_desc *material) {
+    isphpbd_result why = ISPHPBD_OK;
+    isphpbd_fluid_desc liquid = isphpbd_fluid_desc_default();
+    s->budget = desc->budget;
+    s->bodies = host_create(desc->gravity);
+    s->world = isphpbd_world_create(desc, &why);
+    if (!s->world || !s->bodies) return scene_fail(s, "world", s->world ? ISPHPBD_OUT_OF_MEMORY : why);
+    s->fluid = isphpbd_world_fluids(s->world), s->soft = isphpbd_world_softs(s->world);
+    if (!material) return true;
+    liquid.material = *material;
+    s->liquid[0] = isphpbd_fluid_create(s->world, &liquid, &why);
+    return s->liquid[0].id ? true : scene_fail(s, "fluid", why);
+}
+
+static bool scene_start_fluid(scene *s, float spacing, float fit, float volume, const isph_material_desc *material) {
+    isphpbd_world_desc desc = scene_world_desc(s, spacing, fit, volume);
+    return scene_start_world(s, &desc, material);
 }
 
 static isph_material_desc scene_water(scene *s) {
@@ -229,25 +280,38 @@ static isph_material_desc scene_water(scene *s) {
     return water;
 }
 
-static bool scene_second_material(scene *s, const isph_material_desc *desc) {
+static bool scene_second_fluid(scene *s, const isph_material_desc *material) {
     isphpbd_result why = ISPHPBD_OK;
-    s->material[1] = isph_material_create(s->fluid, desc, &why);
-    return s->material[1].id ? true : scene_fail(s, "second material", why);
+    isphpbd_fluid_desc desc = isphpbd_fluid_desc_default();
+    desc.material = *material;
+    s->liquid[1] = isphpbd_fluid_create(s->world, &desc, &why);
+    return s->liquid[1].id ? true : scene_fail(s, "second fluid", why);
 }
 
-/* A glass tank, open above: a box that holds the fluid, with so high a ceiling that nothing reaches it. */
+static isphpbd_collider scene_collider(scene *s, isphpbd_shape shape, vec3 position, float slip, bool container) {
+    isphpbd_collider_desc desc = isphpbd_collider_desc_default();
+    isphpbd_result why = ISPHPBD_OK;
+    isphpbd_collider collider;
+    desc.shape = shape, desc.container = container;
+    desc.pose = isphpbd_pose_at(position);
+    desc.surface.slip = slip;
+    collider = isphpbd_collider_create(s->world, &desc, &why);
+    if (!collider.id) scene_fail(s, "collider", why);
+    return collider;
+}
+
+/* A glass tank, open above: a box that holds water, cloth and the host's bodies, with so high a ceiling that nothing
+   reaches it. */
 static bool scene_tank(scene *s, vec3 lo, vec3 hi) {
     const float sky = 50.0f;
-    isph_boundary_desc desc = isph_boundary_desc_default();
-    isphpbd_result why = ISPHPBD_OK;
-    desc.shape = ISPH_SHAPE_BOX;
-    desc.container = true;
-    desc.half_extents = v3(0.5f * (hi.x - lo.x), 0.5f * (hi.y + sky - lo.y), 0.5f * (hi.z - lo.z));
-    desc.position = v3(0.5f * (lo.x + hi.x), 0.5f * (lo.y + hi.y + sky), 0.5f * (lo.z + hi.z));
-    desc.friction = scene_setting(s, "wall_friction", 0.0f);
+    isphpbd_shape box = isphpbd_shape_box(0.5f * (hi.x - lo.x), 0.5f * (hi.y + sky - lo.y), 0.5f * (hi.z - lo.z));
+    vec3 middle = v3(0.5f * (lo.x + hi.x), 0.5f * (lo.y + hi.y + sky), 0.5f * (lo.z + hi.z));
     s->has_tank = true;
     s->tank_lo = lo, s->tank_hi = hi;
-    return isph_boundary_create(s->fluid, &desc, &why).id ? true : scene_fail(s, "tank", why);
+    host_add_plane(s->bodies, v3(0, 1, 0), lo.y);
+    host_add_plane(s->bodies, v3(1, 0, 0), lo.x), host_add_plane(s->bodies, v3(-1, 0, 0), -hi.x);
+    host_add_plane(s->bodies, v3(0, 0, 1), lo.z), host_add_plane(s->bodies, v3(0, 0, -1), -hi.z);
+    return scene_collider(s, box, middle, 1.0f - scene_setting(s, "wall_friction", 0.0f), true).id != 0;
 }
 
 /* Registers a mesh for drawing and takes it over. NULL when there are too many or memory ran out. */
@@ -277,51 +341,91 @@ static scene_object *scene_show(scene *s, mesh *shape, vec3 color, float opacity
 static const vec3 scene_red = {0.62f, 0.08f, 0.05f}, scene_stone = {0.50f, 0.44f, 0.36f},
                   scene_steel = {0.62f, 0.66f, 0.70f};
 
-/* A solid from a closed mesh that is drawn and that the fluid meets. */
-static scene_object *scene_solid(scene *s, mesh *shape, vec3 position, vec3 color, float friction, bool closed) {
-    isph_boundary_desc desc = isph_boundary_desc_default();
-    isphpbd_result why = ISPHPBD_OK;
-    scene_object *o;
-    desc.shape = ISPH_SHAPE_MESH;
-    desc.mesh.positions = &shape->vertices[0].x;
-    desc.mesh.stride_bytes = sizeof(vec3);
-    desc.mesh.vertex_count = shape->vertex_count;
-    desc.mesh.indices = shape->indices;
-    desc.mesh.index_count = 3 * shape->triangle_count;
-    desc.mesh_solid = closed;
-    desc.position = position;
-    desc.friction = friction;
-    desc.viscous_grip = friction > 0.0f ? 1.0f : 0.0f;
-    o = scene_show(s, shape, color, 1.0f, 0.25f, false);
-    if (!o) return NULL;
-    o->boundary = isph_boundary_create(s->fluid, &desc, &why);
-    return o->boundary.id ? o : (scene_fail(s, "solid", why), (scene_object *)NULL);
+static isphpbd_shape scene_mesh_shape(const mesh *m, bool closed) {
+    isphpbd_shape shape = closed
+                              ? isphpbd_shape_solid(&m->vertices[0].x, m->vertex_count, m->indices, m->triangle_count)
+                              : isphpbd_shape_shell(&m->vertices[0].x, m->vertex_count, m->indices, m->triangle_count);
+    return shape;
 }
 
-/* A box that moves as told, drawn and met by the fluid as an exact shape. */
+/* A mesh, solid or a shell, that is drawn and stands in the way. */
+static scene_object *scene_solid(scene *s, mesh *shape, vec3 position, vec3 color, float slip, bool closed) {
+    isphpbd_collider collider = scene_collider(s, scene_mesh_shape(shape, closed), position, slip, false);
+    scene_object *o = scene_show(s, shape, color, 1.0f, 0.25f, false);
+    if (!o || !collider.id) return NULL;
+    o->collider = collider;
+    return o;
+}
+
+/* A box that stands still or moves as told. */
 static scene_object *scene_box(scene *s, vec3 position, vec3 half, vec3 color) {
-    isph_boundary_desc desc = isph_boundary_desc_default();
-    isphpbd_result why = ISPHPBD_OK;
+    isphpbd_collider collider = scene_collider(s, isphpbd_shape_box(half.x, half.y, half.z), position, 1.0f, false);
     mesh shape;
     scene_object *o;
     memset(&shape, 0, sizeof shape);
     mesh_box(&shape, v3_scale(half, -1.0f), half);
     o = scene_show(s, &shape, color, 1.0f, 0.3f, true);
-    if (!o) return NULL;
-    desc.shape = ISPH_SHAPE_BOX;
-    desc.half_extents = half;
-    desc.position = position;
-    o->boundary = isph_boundary_create(s->fluid, &desc, &why);
-    return o->boundary.id ? o : (scene_fail(s, "box", why), (scene_object *)NULL);
+    if (!o || !collider.id) return NULL;
+    o->collider = collider;
+    return o;
 }
 
-static bool scene_add_box(scene *s, isph_material material, vec3 lo, vec3 hi, vec3 velocity) {
-    isphpbd_result why = isph_particles_add_box(s->fluid, material, lo, hi, velocity, NULL);
+/* A rigid body of the host, told to the world and drawn; number < 0 (no room) fails. one_way: water gives way to it
+   and is not felt. */
+static scene_object *scene_body(scene *s, int number, isphpbd_shape shape, bool one_way, mesh *drawn, vec3 color) {
+    isphpbd_body_desc desc = isphpbd_body_desc_default();
+    isphpbd_result why = ISPHPBD_CAPACITY;
+    const host_body *body = number < 0 ? NULL : &s->bodies->bodies[number];
+    scene_object *o;
+    if (body) {
+        desc.shape = shape, desc.mass = body->mass, desc.inertia = body->inertia, desc.motion = body->motion;
+        desc.gravity_scale = body->gravity_scale, desc.one_way = one_way;
+        desc.surface.slip = scene_setting(s, "body_slip", 1.0f);
+    }
+    o = scene_show(s, drawn, color, 1.0f, 0.3f, false);
+    if (!o) return NULL;
+    if (body) o->body = isphpbd_body_create(s->world, &desc, &why);
+    if (!o->body.id) return scene_fail(s, "body", why), (scene_object *)NULL;
+    o->host_body = number, o->one_way = one_way;
+    return o;
+}
+
+static scene_object *scene_ball_body(scene *s, float radius, float density, vec3 position, vec3 color) {
+    mesh ball;
+    int body = host_add_sphere(s->bodies, radius, 4.18879f * radius * radius * radius * density, position);
+    memset(&ball, 0, sizeof ball);
+    mesh_sphere(&ball, v3(0, 0, 0), radius, 20);
+    return scene_body(s, body, isphpbd_shape_sphere(radius), false, &ball, color);
+}
+
+static scene_object *scene_box_body(scene *s, vec3 half, float density, vec3 position, vec3 color) {
+    mesh box;
+    int body = host_add_box(s->bodies, half, 8.0f * half.x * half.y * half.z * density, position);
+    scene_object *o;
+    memset(&box, 0, sizeof box);
+    mesh_box(&box, v3_scale(half, -1.0f), half);
+    o = scene_body(s, body, isphpbd_shape_box(half.x, half.y, half.z), false, &box, color);
+    if (o) o->flat = true;
+    return o;
+}
+
+/* The mesh is about its centre of mass and taken over: the skin of a solid (convex or not), or a shell. */
+static scene_object *scene_mesh_body(scene *s, mesh *m, bool closed, bool convex, float mass, vec3 position,
+                                     vec3 color) {
+    int body = host_add_mesh(s->bodies, convex ? HOST_CONVEX : HOST_SHELL, m, mass, position);
+    mesh copy = *m; /* the arrays move on to the object, which outlives the call */
+    return scene_body(s, body, scene_mesh_shape(&copy, closed), false, m, color);
+}
+
+static host_body *scene_host_body(const scene *s, const scene_object *o) { return &s->bodies->bodies[o->host_body]; }
+
+static bool scene_add_box(scene *s, isphpbd_fluid liquid, vec3 lo, vec3 hi, vec3 velocity) {
+    isphpbd_result why = isphpbd_fluid_add_box(s->world, liquid, lo, hi, velocity, NULL);
     return why == ISPHPBD_OK ? true : scene_fail(s, "particles", why);
 }
 
 /* A lattice in the box, only where keep(s, point) answers true. */
-static bool scene_add_where(scene *s, isph_material material, vec3 lo, vec3 hi, bool (*keep)(const scene *s, vec3 p)) {
+static bool scene_add_where(scene *s, isphpbd_fluid liquid, vec3 lo, vec3 hi, bool (*keep)(const scene *s, vec3 p)) {
     int nx = (int)((hi.x - lo.x) / s->spacing + 0.01f), ny = (int)((hi.y - lo.y) / s->spacing + 0.01f);
     int nz = (int)((hi.z - lo.z) / s->spacing + 0.01f), x, y, z, n = 0;
     vec3 *points = (vec3 *)malloc(((size_t)nx * (size_t)ny * (size_t)nz + 1) * sizeof(vec3));
@@ -335,34 +439,19 @@ static bool scene_add_where(scene *s, isph_material material, vec3 lo, vec3 hi, 
             }
         }
     }
-    why = isph_particles_add(s->fluid, material, &points[0].x, sizeof(vec3), NULL, 0, n, NULL);
+    why = isphpbd_fluid_add(s->world, liquid, &points[0].x, sizeof(vec3), NULL, 0, n, NULL);
     free(points);
     return why == ISPHPBD_OK ? true : scene_fail(s, "particles", why);
 }
 
-/* A round jet: one layer of particles every spacing of way, each as fast as if it had left at its own moment between
-   the steps; to be called before every step. */
-static void scene_emit(scene *s, isph_material material, vec3 origin, vec3 direction, float radius, float speed) {
-    enum { MOST = 1024 };
-    const vec3 gravity = {0.0f, -9.81f, 0.0f};
-    vec3 points[MOST], velocities[MOST], u, v;
-    int x, z, n = 0, reach = (int)(radius / s->spacing);
-    u = v3_unit(v3_cross(direction, fabsf(direction.y) > 0.9f ? v3(1, 0, 0) : v3(0, 1, 0)));
-    v = v3_cross(direction, u);
-    for (s->emitted += speed * s->dt; s->emitted >= s->spacing; s->emitted -= s->spacing) {
-        float way = s->emitted - s->spacing, age = way / speed;
-        vec3 centre = v3_madd(v3_madd(origin, direction, way), gravity, 0.5f * age * age);
-        vec3 velocity = v3_madd(v3_scale(direction, speed), gravity, age);
-        for (z = -reach; z <= reach; ++z) {
-            for (x = -reach; x <= reach; ++x) {
-                float a = (float)x * s->spacing, b = (float)z * s->spacing;
-                if (a * a + b * b > radius * radius || n == MOST) continue;
-                points[n] = v3_madd(v3_madd(centre, u, a), v, b);
-                velocities[n++] = velocity;
-            }
-        }
-    }
-    if (n) isph_particles_add(s->fluid, material, &points[0].x, sizeof(vec3), &velocities[0].x, sizeof(vec3), n, NULL);
+/* A round jet that flows for `duration` seconds. */
+static bool scene_jet(scene *s, vec3 origin, vec3 direction, float radius, float speed, float duration) {
+    isphpbd_emitter_desc desc = isphpbd_emitter_desc_default();
+    isphpbd_result why = ISPHPBD_OK;
+    desc.fluid = s->liquid[0];
+    desc.position = origin, desc.direction = direction;
+    desc.radius = radius, desc.speed = speed, desc.duration = duration;
+    return isphpbd_emitter_create(s->world, &desc, &why).id ? true : scene_fail(s, "emitter", why);
 }
 
 /* Looks at the box from the given angles (degrees) so that all of it is in a 4:3 picture. */
@@ -388,10 +477,8 @@ static void scene_camera(scene *s, vec3 lo, vec3 hi, float yaw, float pitch) {
 
 /* A floor without walls. */
 static bool scene_floor(scene *s, float height) {
-    isph_boundary_desc desc = isph_boundary_desc_default();
-    isphpbd_result why = ISPHPBD_OK;
-    desc.position = v3(0, height, 0);
-    return isph_boundary_create(s->fluid, &desc, &why).id ? true : scene_fail(s, "floor", why);
+    host_add_plane(s->bodies, v3(0, 1, 0), height);
+    return scene_collider(s, isphpbd_shape_plane(), v3(0, height, 0), 1.0f, false).id != 0;
 }
 
 static bool scene_frame_tank(scene *s) { /* bars along the edges of the tank */
@@ -494,11 +581,29 @@ static double scene_hydrostatic_error(const scene *s, float level, float density
 
 #include "scenes_fluid.h"
 #include "scenes_soft.h"
+/* the two below use helpers of the two above */
+#include "scenes_coupled.h"
+#include "scenes_rigid.h"
 
-int scene_count(void) { return SCENES_FLUID_COUNT + SCENES_SOFT_COUNT; }
+static const struct {
+    const scene_def *defs;
+    int count;
+} scene_tables[] = {{scenes_coupled, SCENES_COUPLED_COUNT},
+                    {scenes_rigid, SCENES_RIGID_COUNT},
+                    {scenes_fluid, SCENES_FLUID_COUNT},
+                    {scenes_soft, SCENES_SOFT_COUNT}};
+enum { SCENE_TABLES = sizeof scene_tables / sizeof scene_tables[0] };
+
+int scene_count(void) {
+    int i, n = 0;
+    for (i = 0; i < SCENE_TABLES; ++i) n += scene_tables[i].count;
+    return n;
+}
 
 const scene_def *scene_at(int index) {
-    return index < SCENES_FLUID_COUNT ? &scenes_fluid[index] : &scenes_soft[index - SCENES_FLUID_COUNT];
+    int i;
+    for (i = 0; index >= scene_tables[i].count; ++i) index -= scene_tables[i].count;
+    return &scene_tables[i].defs[index];
 }
 
 const scene_def *scene_find(const char *name) {
@@ -596,53 +701,146 @@ static double scene_deep_density(const scene *s, int *deep_count) {
     return median;
 }
 
+/* Rigid bodies where the world has left them (predicted), or where the host has them now. */
+static void scene_place_objects(scene *s, bool predicted) {
+    int i, k;
+    for (i = 0; i < s->object_count; ++i) {
+        scene_object *o = &s->objects[i];
+        isphpbd_motion motion;
+        if (o->soft.id) scene_read_soft(s, o);
+        if (o->body.id) {
+            motion = scene_host_body(s, o)->motion;
+            if (predicted) isphpbd_body_predicted(s->world, o->body, &motion);
+        } else if (!o->collider.id || isphpbd_collider_pose(s->world, o->collider, &motion.pose) != ISPHPBD_OK) {
+            continue;
+        }
+        for (k = 0; k < o->shape.vertex_count; ++k)
+            o->vertices[k] = v3_add(motion.pose.position, scene_rotate(motion.pose.rotation, o->shape.vertices[k]));
+    }
+}
+
+static bool scene_pack_points(scene *s) {
+    isph_view view = isph_particles(s->fluid);
+    int i;
+    if (view.count > s->point_capacity) {
+        int capacity = view.count + view.count / 4 + 1024;
+        vec3 *points = (vec3 *)realloc(s->points, (size_t)capacity * sizeof(vec3));
+        uint32_t *ids = (uint32_t *)realloc(s->ids, (size_t)capacity * sizeof(uint32_t));
+        if (points) s->points = points;
+        if (ids) s->ids = ids;
+        if (!points || !ids) return false;
+        s->point_capacity = capacity;
+    }
+    for (i = 0; i < view.count; ++i) s->points[i] = scene_position(&view, i), s->ids[i] = view.id[i];
+    s->point_count = view.count;
+    return true;
+}
+
+/* Particles where the objects' guards forbid them. Those that went through an open sheet are counted once each, so they
+   add up over the run; the others are counted as they are now. */
+static int scene_count_leaks(scene *s, int *crossed) {
+    int i, leaked = 0;
+    for (i = 0; i < s->object_count; ++i) {
+        scene_object *o = &s->objects[i];
+        int found = 0;
+        if (o->guard == GUARD_HOLDS || o->guard == GUARD_KEEPS_OUT)
+            leaked += found = leak_count_winding(&o->leaks, &o->shape, o->vertices, s->points, s->point_count,
+                                                 o->guard == GUARD_HOLDS);
+        if (o->guard == GUARD_PARTS)
+            *crossed += found = leak_count_crossed(&o->leaks, &o->shape, o->vertices, s->points, s->ids, s->point_count,
+                                                   3.0f * s->spacing);
+        if (found < 0) leaked += s->point_count; /* out of memory: nothing is known, which is no good news */
+    }
+    return leaked;
+}
+
 /* Things that must never happen, and extremes; looked at after every step. */
 static void scene_watch(scene *s) {
-    isph_view view = isph_particles(s->fluid);
-    isph_stats stats = isph_fluid_stats(s->fluid);
+    isphpbd_stats stats = isphpbd_world_stats(s->world);
     scene_measures *m = &s->measures;
     int i, leaked = 0, nan = 0;
-    for (i = 0; i < view.count; ++i) {
-        vec3 p = scene_position(&view, i);
+    scene_place_objects(s, true);
+    if (scene_pack_points(s)) leaked = scene_count_leaks(s, &m->crossed);
+    for (i = 0; i < s->point_count; ++i) {
+        vec3 p = s->points[i];
         if (!(p.x - p.x == 0.0f && p.y - p.y == 0.0f && p.z - p.z == 0.0f)) ++nan;
         leaked += scene_outside_tank(s, p);
         if (p.y > m->highest) m->highest = p.y;
     }
-    if (leaked > m->leaked) m->leaked = leaked;
+    if (leaked > m->leaked_now) m->leaked_now = leaked;
+    m->leaked = m->leaked_now + m->crossed;
     if (nan > m->nan) m->nan = nan;
     if (stats.max_speed > m->top_speed) m->top_speed = stats.max_speed;
     m->density_error_sum += (double)stats.density_error_mean;
     if ((double)stats.density_error_max > m->density_error_max) m->density_error_max = (double)stats.density_error_max;
+    if ((double)stats.coupling_mismatch > m->coupling_mismatch) m->coupling_mismatch = (double)stats.coupling_mismatch;
+}
+
+static void scene_put_bodies(scene *s) { /* state in */
+    int i;
+    for (i = 0; i < s->object_count; ++i)
+        if (s->objects[i].body.id)
+            isphpbd_body_put(s->world, s->objects[i].body, &scene_host_body(s, &s->objects[i])->motion);
+}
+
+static void scene_take_impulses(scene *s) { /* impulses out; then the host does what hosts do */
+    isphpbd_impulse impulse;
+    int i;
+    for (i = 0; i < s->object_count; ++i) {
+        const scene_object *o = &s->objects[i];
+        if (o->body.id && isphpbd_body_take(s->world, o->body, &impulse) == ISPHPBD_OK && !o->one_way)
+            host_push(s->bodies, o->host_body, &impulse);
+    }
+    host_step(s->bodies, s->dt);
+}
+
+static uint64_t scene_ticks(const scene *s) {
+    return s->options.clock.fn ? s->options.clock.fn(s->options.clock.user) : 0;
 }
 
 void scene_step(scene *s) {
-    isphpbd_result why = ISPHPBD_OK;
+    uint64_t wall;
+    clock_t cpu;
     if (s->def->before_step) s->def->before_step(s);
+    scene_put_bodies(s);
+    wall = scene_ticks(s), cpu = clock();
     s->stepping = true;
-    if (s->fluid) s->measures.flags |= (int)isph_fluid_step(s->fluid, s->dt, &why);
-    if (s->soft) s->measures.flags |= (int)ipbd_step(s->soft, s->dt).flags << 8;
+    s->measures.flags |= isphpbd_world_step(s->world, s->dt).flags;
     s->stepping = false;
+    s->step_cpu = (double)(clock() - cpu) / CLOCKS_PER_SEC, s->step_wall = 1e-9 * (double)(scene_ticks(s) - wall);
+    scene_watch(s);
+    scene_take_impulses(s);
     ++s->steps;
     s->time = (float)s->steps * s->dt;
-    if (s->fluid) scene_watch(s);
+    scene_update_objects(s);
     if (s->def->after_step) s->def->after_step(s);
 }
 
-static void scene_finish_fluid(scene *s) {
-    isph_stats stats = isph_fluid_stats(s->fluid);
-    double substeps = stats.total_substeps ? (double)stats.total_substeps : 1.0;
-    s->measures.pressure_iterations = (double)stats.total_pressure_iterations / substeps;
-    s->measures.density_iterations = (double)stats.total_density_iterations / substeps;
-    s->measures.deep_density = scene_deep_density(s, &s->measures.deep_particles);
-    scene_check_most(s, "leaked", s->measures.leaked, 0);
-    scene_check_most(s, "nan", s->measures.nan, 0);
-    scene_check_most(s, "quarantined", (s->measures.flags & ISPH_STEP_QUARANTINED) != 0, 0);
+static int scene_nan_vertices(const scene *s) {
+    int i, k, nan = 0;
+    for (i = 0; i < s->object_count; ++i)
+        for (k = 0; k < s->objects[i].shape.vertex_count; ++k) {
+            vec3 p = s->objects[i].vertices[k];
+            nan += !(p.x - p.x == 0.0f && p.y - p.y == 0.0f && p.z - p.z == 0.0f);
+        }
+    return nan;
 }
 
 void scene_finish(scene *s) {
+    isphpbd_stats stats = isphpbd_world_stats(s->world);
+    double substeps = stats.total_substeps ? (double)stats.total_substeps : 1.0;
+    scene_measures *m = &s->measures;
     s->check_count = 0;
     scene_update_objects(s);
-    if (s->fluid) scene_finish_fluid(s);
+    m->pressure_iterations = (double)stats.total_pressure_iterations / substeps;
+    m->density_iterations = (double)stats.total_density_iterations / substeps;
+    m->coupling_iterations = (double)stats.total_outer_iterations / substeps;
+    m->removed = (int)stats.total_culled;
+    m->deep_density = scene_deep_density(s, &m->deep_particles);
+    scene_check_most(s, "leaked", m->leaked, 0);
+    scene_check_most(s, "nan", m->nan + scene_nan_vertices(s), 0);
+    scene_check_most(s, "quarantined", (m->flags & ISPHPBD_STEP_QUARANTINED) != 0, 0);
+    scene_check_most(s, "removed", m->removed, 1e-3 * stats.fluid_particles);
     scene_check_most(s, "allocations_while_stepping", s->allocations, 0);
     if (s->def->check) s->def->check(s);
 }
@@ -654,35 +852,22 @@ bool scene_ok(const scene *s) {
     return true;
 }
 
-uint64_t scene_hash(const scene *s) {
-    uint64_t hash = 0;
-    if (s->fluid) hash ^= isph_fluid_hash(s->fluid);
-    if (s->soft) hash = hash * UINT64_C(0x9E3779B97F4A7C15) ^ ipbd_hash(s->soft);
-    return hash;
-}
+uint64_t scene_hash(const scene *s) { return isphpbd_world_hash(s->world); }
 
-void scene_update_objects(scene *s) {
-    int i, k;
-    for (i = 0; i < s->object_count; ++i) {
-        scene_object *o = &s->objects[i];
-        vec3 position;
-        isphpbd_quat rotation;
-        if (o->soft.id) scene_read_soft(s, o);
-        if (!o->boundary.id || isph_boundary_pose(s->fluid, o->boundary, &position, &rotation) != ISPHPBD_OK) continue;
-        for (k = 0; k < o->shape.vertex_count; ++k)
-            o->vertices[k] = v3_add(position, scene_rotate(rotation, o->shape.vertices[k]));
-    }
-}
+void scene_update_objects(scene *s) { scene_place_objects(s, false); }
 
 void scene_destroy(scene *s) {
     int i;
     if (!s) return;
-    isph_fluid_destroy(s->fluid);
-    ipbd_destroy(s->soft);
+    isphpbd_world_destroy(s->world);
+    host_destroy(s->bodies);
     for (i = 0; i < s->object_count; ++i) {
         mesh_free(&s->objects[i].shape);
+        leak_free(&s->objects[i].leaks);
         free(s->objects[i].vertices);
     }
+    free(s->points);
+    free(s->ids);
     free(s);
 }
 
@@ -722,7 +907,6 @@ bool scene_read_particles(const scene *s, scene_particles *p) {
     isph_view view;
     int i;
     p->count = 0;
-    if (!s->fluid) return true;
     view = isph_particles(s->fluid);
     if (!scene_grow_particles(p, view.count, 2.0f * s->spacing)) return false;
     for (i = 0; i < view.count; ++i) {

@@ -1,0 +1,455 @@
+/* scenes_coupled.h - water with cloth, shells and soft solids: the scenes of Abu Rumman et al. 2020, "ISPH-PBD: coupled
+   simulation of incompressible fluids and deformable bodies", with the numbers of particles and constraints, time steps
+   and iterations of its table 1; included by scenes.h. SPDX: MIT */
+
+/* The paper's settings: one constraint solve of `iterations` per step of the scene. */
+static isphpbd_world_desc coupled_desc(scene *s, float spacing, float volume, int iterations) {
+    isphpbd_world_desc desc = scene_world_desc(s, spacing, 200.0f * spacing, volume);
+    desc.budget.soft_substeps = (int)scene_setting(s, "soft_substeps", 1.0f);
+    desc.budget.constraint_iterations = (int)scene_setting(s, "iterations", (float)iterations);
+    return desc;
+}
+
+/* Volume of the surface's inside below the level; an open rim above it counts as closed. By Gauss' theorem it is the
+   integral of min(y - level, 0) n_y over the surface, here from sixteen points per triangle. */
+static double scene_volume_below(const scene_object *o, float level) {
+    double sum = 0.0;
+    int i, j, k;
+    for (i = 0; i < o->shape.triangle_count; ++i) {
+        const uint32_t *t = o->shape.indices + 3 * i;
+        vec3 a = o->vertices[t[0]], b = v3_sub(o->vertices[t[1]], a), c = v3_sub(o->vertices[t[2]], a);
+        double depth = 0.0;
+        for (j = 0; j < 4; ++j)
+            for (k = 0; k < 7 - 2 * j; ++k) { /* centroids of the small triangles, row by row */
+                float u = ((float)j + (k & 1 ? 2.0f : 1.0f) / 3.0f) / 4.0f;
+                float v = ((float)(k / 2) + (k & 1 ? 2.0f : 1.0f) / 3.0f) / 4.0f;
+                depth += (double)fminf(a.y + u * b.y + v * c.y - level, 0.0f) / 16.0;
+            }
+        sum += 0.5 * (double)v3_cross(b, c).y * depth;
+    }
+    return sum;
+}
+
+static double scene_submerged(const scene_object *o, float level) {
+    return scene_volume_below(o, level) / scene_volume_below(o, 1e3f);
+}
+
+static vec3 scene_centre(const scene_object *o) { /* mean of the vertices */
+    vec3 sum = v3_all(0.0f);
+    int i;
+    for (i = 0; i < o->shape.vertex_count; ++i) sum = v3_add(sum, o->vertices[i]);
+    return v3_scale(sum, 1.0f / (float)o->shape.vertex_count);
+}
+
+static void scene_bounds(const scene_object *o, vec3 *lo, vec3 *hi) {
+    int i;
+    *lo = v3_all(1e30f), *hi = v3_all(-1e30f);
+    for (i = 0; i < o->shape.vertex_count; ++i) *lo = v3_min(*lo, o->vertices[i]), *hi = v3_max(*hi, o->vertices[i]);
+}
+
+/* m, of the water's surface: the median over columns two spacings wide of the highest particle's upper side. */
+static float scene_water_level(const scene *s) {
+    enum { SIDE = 64 };
+    isph_view view = isph_particles(s->fluid);
+    float top[SIDE * SIDE], cell_x = (s->tank_hi.x - s->tank_lo.x) / SIDE,
+                            cell_z = (s->tank_hi.z - s->tank_lo.z) / SIDE;
+    int i, x, z, n = 0, nx = SIDE, nz = SIDE;
+    while (nx > 1 && cell_x < 2.0f * s->spacing) nx /= 2, cell_x *= 2.0f;
+    while (nz > 1 && cell_z < 2.0f * s->spacing) nz /= 2, cell_z *= 2.0f;
+    for (i = 0; i < nx * nz; ++i) top[i] = -1e30f;
+    for (i = 0; i < view.count; ++i) {
+        vec3 p = scene_position(&view, i);
+        x = (int)((p.x - s->tank_lo.x) / cell_x), z = (int)((p.z - s->tank_lo.z) / cell_z);
+        if (x >= 0 && z >= 0 && x < nx && z < nz) top[z * nx + x] = fmaxf(top[z * nx + x], p.y);
+    }
+    for (i = 0; i < nx * nz; ++i)
+        if (top[i] > -1e29f) top[n++] = top[i];
+    return n ? (float)scene_median(top, n) + 0.5f * s->spacing : s->tank_lo.y;
+}
+
+/* ---- water_balloon: figures 7 to 10. 22 K particles, 9 K stretch constraints and one of volume ------------------- */
+
+#define WATER_BALLOON_RADIUS 0.087f
+#define WATER_BALLOON_DROP   0.40f /* m, height of the centre at the start */
+
+static bool water_balloon_build(scene *s) {
+    isph_material_desc water = scene_water(s);
+    ipbd_body_desc skin = ipbd_body_desc_preset(IPBD_BALLOON);
+    isphpbd_world_desc desc = coupled_desc(s, 0.005f, 0.0029f, 25);
+    const float volume = 4.18879f * WATER_BALLOON_RADIUS * WATER_BALLOON_RADIUS * WATER_BALLOON_RADIUS;
+    isphpbd_soft handle;
+    scene_object *o;
+    isphpbd_result why;
+    mesh ball;
+    memset(&ball, 0, sizeof ball);
+    mesh_icosphere(&ball, v3(0, 0, 0), WATER_BALLOON_RADIUS, scene_finer(s, 17, 1.0f / 3.0f));
+    if (ball.failed || !scene_start_world(s, &desc, &water) || !scene_floor(s, 0.0f)) return mesh_free(&ball), false;
+    skin.mesh.positions = &ball.vertices[0].x, skin.mesh.vertex_count = ball.vertex_count;
+    skin.mesh.triangles = ball.indices, skin.mesh.triangle_count = ball.triangle_count;
+    skin.pose = ipbd_pose_at(0, WATER_BALLOON_DROP, 0);
+    skin.stretch = skin.shear = ipbd_stiffness(scene_setting(s, "stiffness", 0.9f));
+    skin.bend = ipbd_absent();
+    skin.balloon = ipbd_compliance(0.02f * volume / 1000.0f); /* some air is in it too: 2 % of the volume per kPa */
+    skin.thickness = 0.001f;
+    o = scene_soft(s, &skin, v3(0.75f, 0.05f, 0.06f), 0.9f, &handle);
+    mesh_free(&ball);
+    if (!o) return false;
+    o->opacity = 0.25f, o->guard = GUARD_HOLDS;
+    s->look[0] = render_water(0.10f), s->foam = 0.0f;
+    scene_camera(s, v3(-0.16f, 0, -0.16f), v3(0.16f, 0.49f, 0.16f), 20.0f, 10.0f);
+    why = isphpbd_fluid_fill_soft(s->world, s->liquid[0], handle, 0.5f * s->spacing, NULL);
+    return why == ISPHPBD_OK ? true : scene_fail(s, "filling", why);
+}
+
+/* custom[0]: volume of the first step, [1]: worst change of it, [2]: flattest height / width, [3]: height of its middle
+   then, [4]: largest height of its middle afterwards, [5]: lowest point of the skin */
+static void water_balloon_measure(scene *s) {
+    float volume = (float)ipbd_body_volume(s->soft, s->objects[0].soft), *m = s->measures.custom, flat;
+    vec3 lo, hi;
+    scene_bounds(&s->objects[0], &lo, &hi);
+    flat = 2.0f * (hi.y - lo.y) / (hi.x - lo.x + hi.z - lo.z);
+    if (s->steps == 1) m[0] = volume, m[2] = flat;
+    m[1] = fmaxf(m[1], fabsf(volume / m[0] - 1.0f));
+    if (flat < m[2]) m[2] = flat, m[3] = m[4] = scene_centre(&s->objects[0]).y;
+    m[4] = fmaxf(m[4], scene_centre(&s->objects[0]).y);
+    m[5] = fminf(m[5], lo.y);
+}
+
+static void water_balloon_check(scene *s) {
+    const float *m = s->measures.custom;
+    scene_check_most(s, "skin_volume_change", (double)m[1], 0.05);
+    scene_check_volume(s, 0.03);
+    scene_check_least(s, "lowest_m", (double)m[5], -0.002);
+    if (!scene_complete(s)) return;
+    scene_check_most(s, "flattest_height_by_width", (double)m[2], 0.7);
+    scene_check_least(s, "rebound_m", (double)(m[4] - m[3]), 0.05);
+}
+
+/* ---- cloth under water: figures 12 to 14 ------------------------------------------------------------------------- */
+
+/* A cloth of side x side vertices, flat at `position`; pinned at its corners (three vertices each), or all round. */
+static scene_object *coupled_cloth(scene *s, int side, float width, vec3 position, bool framed, vec3 color) {
+    enum { MOST = 2048 };
+    scene_sheet sheet;
+    uint32_t pins[MOST];
+    ipbd_body_desc cloth = ipbd_body_desc_preset(IPBD_RUBBER_SHEET);
+    int x, z, n = 0;
+    scene_object *o;
+    if (!scene_make_sheet(s, &sheet, side, side, width, width)) return NULL;
+    for (z = 0; z < side; ++z) {
+        for (x = 0; x < side && n < MOST; ++x) {
+            int from_x = x < side - 1 - x ? x : side - 1 - x, from_z = z < side - 1 - z ? z : side - 1 - z;
+            if (framed ? from_x == 0 || from_z == 0 : from_x + from_z <= 1) pins[n++] = (uint32_t)(z * side + x);
+        }
+    }
+    cloth.pinned = pins, cloth.pinned_count = n;
+    cloth.density = scene_setting(s, "cloth_density", 0.3f);
+    cloth.stretch = cloth.shear = ipbd_stiffness(scene_setting(s, "stiffness", 0.9f));
+    cloth.pose = ipbd_pose_at(position.x, position.y, position.z);
+    cloth.thickness = 0.5f * s->spacing;
+    cloth.damping = scene_setting(s, "damping", 2.0f); /* rubber, not a trampoline */
+    cloth.self_collision = scene_setting(s, "self_collision", framed ? 0.0f : 1.0f) != 0.0f;
+    cloth.soft_collision = cloth.self_collision;
+    o = scene_cloth(s, &sheet, &cloth, color);
+    if (o) o->guard = GUARD_PARTS;
+    return o;
+}
+
+static const vec3 cloth_orange = {0.75f, 0.30f, 0.06f}, cloth_green = {0.16f, 0.42f, 0.14f};
+
+/* double_cloth: 95 K particles, 12 K stretch and 9 K bend constraints */
+static bool double_cloth_build(scene *s) {
+    isph_material_desc water = scene_water(s);
+    isphpbd_world_desc desc = coupled_desc(s, 0.01f, 0.0975f, 12);
+    int side = scene_finer(s, 46, 1.0f / 3.0f);
+    s->look[0] = render_water(0.35f);
+    if (!scene_start_world(s, &desc, &water)) return false;
+    if (!scene_tank(s, v3(-1.0f, 0, -0.7f), v3(1.4f, 0.25f, 0.7f)) || !scene_frame_tank(s)) return false;
+    if (!coupled_cloth(s, side, 0.9f, v3(-0.35f, 1.05f, 0), false, cloth_orange)) return false;
+    if (!coupled_cloth(s, side, 0.9f, v3(0.45f, 0.60f, 0), false, cloth_green)) return false;
+    scene_camera(s, v3(-1.02f, 0, -0.72f), v3(1.42f, 1.55f, 0.72f), 20.0f, 14.0f);
+    return scene_jet(s, v3(-0.55f, 1.5f, 0), v3_unit(v3(0.45f, -1, 0)), 0.1f, 4.0f, 0.76f);
+}
+
+/* custom[0], [1]: how deep the cloths hung at most */
+static void double_cloth_measure(scene *s) {
+    float *m = s->measures.custom;
+    m[0] = fmaxf(m[0], 1.05f - scene_lowest(&s->objects[1])), m[1] = fmaxf(m[1], 0.60f - scene_lowest(&s->objects[2]));
+}
+
+static double cloth_share_below(const scene *s, float height) { /* of the particles */
+    int i, below = 0;
+    for (i = 0; i < s->point_count; ++i) below += s->points[i].y < height;
+    return s->point_count ? (double)below / s->point_count : 0.0;
+}
+
+static void double_cloth_check(scene *s) {
+    scene_check_most(s, "worst_stretch", fmax(scene_worst_stretch(&s->objects[1]), scene_worst_stretch(&s->objects[2])),
+                     1.0);
+    if (!scene_complete(s)) return;
+    scene_check_least(s, "first_cloth_sagged_m", (double)s->measures.custom[0], 0.10);
+    scene_check_least(s, "second_cloth_sagged_m", (double)s->measures.custom[1], 0.05);
+    scene_check_least(s, "share_that_ran_off", cloth_share_below(s, 0.3f), 0.10);
+}
+
+/* thin_shell_basin: 27 K particles, 7 K stretch and 4 K bend constraints, stiffness 0.6 or 0.9 */
+#define BASIN_SIDE  0.6f
+#define BASIN_SHEET 0.34f /* m, height of the sheet's frame */
+
+static bool basin_build(scene *s) {
+    isph_material_desc water = scene_water(s);
+    isphpbd_world_desc desc = coupled_desc(s, 0.01f, 0.0275f, 8);
+    int side = scene_finer(s, 49, 1.0f / 3.0f);
+    float half = 0.5f * BASIN_SIDE;
+    scene_object *o;
+    s->look[0] = render_water(0.3f);
+    if (!scene_start_world(s, &desc, &water)) return false;
+    if (!scene_tank(s, v3(-half, 0, -half), v3(half, 0.55f, half)) || !scene_frame_tank(s)) return false;
+    o = coupled_cloth(s, side, BASIN_SIDE + 2.0f * s->spacing, v3(0, BASIN_SHEET, 0), true, cloth_orange);
+    if (!o) return false;
+    o->guard = GUARD_KEEPS_OUT; /* it spans the basin: whatever has it above itself went through */
+    scene_camera(s, v3(-half - 0.02f, 0, -half - 0.02f), v3(half + 0.02f, 0.85f, half + 0.02f), 24.0f, 8.0f);
+    return scene_jet(s, v3(-0.12f, 0.85f, 0.05f), v3_unit(v3(0.25f, -1, 0)), 0.07f, 3.0f, 0.6f);
+}
+
+/* custom[0]: deepest of the sheet, [1]: its depth now and then in the last tenth of the run (sum), [2]: how often */
+static void basin_measure(scene *s) {
+    float sag = BASIN_SHEET - scene_lowest(&s->objects[1]), *m = s->measures.custom;
+    m[0] = fmaxf(m[0], sag);
+    if (s->time > 0.9f * s->def->seconds) m[1] += sag, m[2] += 1.0f;
+}
+
+static void basin_check(scene *s) {
+    const float *m = s->measures.custom;
+    scene_check_most(s, "worst_stretch", scene_worst_stretch(&s->objects[1]), 1.0);
+    if (!scene_complete(s)) return;
+    scene_check_least(s, "deepest_sag_m", (double)m[0], 0.02);
+    scene_check_most(s, "rms_speed_at_end", scene_rms_speed(s), 0.5);
+    scene_check_most(s, "sag_at_rest_m", (double)(m[1] / m[2]), (double)BASIN_SHEET);
+    scene_check_least(s, "particles", scene_particle_count(s), 20000.0 * (double)s->options.scale);
+}
+
+/* shower_cloth: 75 K particles, 13 K stretch and 9 K bend constraints */
+static bool shower_build(scene *s) {
+    isph_material_desc water = scene_water(s);
+    isphpbd_world_desc desc = coupled_desc(s, 0.01f, 0.077f, 12);
+    s->look[0] = render_water(0.35f);
+    if (!scene_start_world(s, &desc, &water)) return false;
+    if (!scene_tank(s, v3(-0.8f, 0, -0.8f), v3(0.8f, 0.2f, 0.8f)) || !scene_frame_tank(s)) return false;
+    if (!coupled_cloth(s, scene_finer(s, 66, 1.0f / 3.0f), 1.2f, v3(0, 0.95f, 0), false, cloth_orange)) return false;
+    scene_camera(s, v3(-0.82f, 0, -0.82f), v3(0.82f, 1.45f, 0.82f), 24.0f, 16.0f);
+    return scene_jet(s, v3(0, 1.42f, 0), v3(0, -1, 0), 0.12f, 2.5f, 0.66f);
+}
+
+static void shower_measure(scene *s) { /* custom[0]: deepest of the sheet */
+    s->measures.custom[0] = fmaxf(s->measures.custom[0], 0.95f - scene_lowest(&s->objects[1]));
+}
+
+static void shower_check(scene *s) {
+    scene_check_most(s, "worst_stretch", scene_worst_stretch(&s->objects[1]), 1.0);
+    if (scene_complete(s)) scene_check_least(s, "deepest_sag_m", (double)s->measures.custom[0], 0.15);
+}
+
+/* ---- soft solids -------------------------------------------------------------------------------------------------- */
+
+/* The paper's solids: springs along the edges and kept volumes. */
+static scene_object *coupled_solid(scene *s, const tets *t, float density, float stiffness, vec3 place, vec3 color) {
+    ipbd_body_desc solid = ipbd_body_desc_default();
+    solid.mesh.positions = &t->vertices[0].x, solid.mesh.vertex_count = t->vertex_count;
+    solid.mesh.tetrahedra = t->indices, solid.mesh.tetrahedron_count = t->tetrahedron_count;
+    solid.solid_model = IPBD_SOLID_VOLUME;
+    solid.density = density;
+    solid.stretch = ipbd_stiffness(stiffness), solid.volume = ipbd_compliance(1e-6f);
+    solid.thickness = 0.25f * s->spacing;
+    solid.soft_collision = true;
+    solid.pose = ipbd_pose_at(place.x, place.y, place.z);
+    return scene_soft_body(s, &solid, color, 0.5f);
+}
+
+/* lifebuoy_ball: figure 16. 45 K particles; a ring of tetrahedra and a ball of air, 35 K constraints together */
+#define BUOY_RING    0.115f /* m, middle of the tube */
+#define BUOY_TUBE    0.045f
+#define BUOY_BALL    0.07f
+#define BUOY_DENSITY 450.0f /* kg/m^3, of the ring */
+
+static vec3 buoy_map(vec3 p) { /* x, y: the tube's section; z: round the ring */
+    vec3 section = v3_scale(tets_disc(p.x, p.y), BUOY_TUBE);
+    float angle = 3.14159265f * p.z, radius = BUOY_RING + section.x;
+    return v3(radius * cosf(angle), section.z, radius * sinf(angle));
+}
+
+static scene_object *buoy_ball(scene *s) {
+    ipbd_body_desc skin = ipbd_body_desc_preset(IPBD_BALLOON);
+    scene_object *o;
+    mesh ball;
+    memset(&ball, 0, sizeof ball);
+    mesh_icosphere(&ball, v3(0, 0, 0), BUOY_BALL, scene_finer(s, 10, 1.0f / 3.0f));
+    if (ball.failed) return mesh_free(&ball), scene_fail(s, "ball", ISPHPBD_OUT_OF_MEMORY), (scene_object *)NULL;
+    skin.mesh.positions = &ball.vertices[0].x, skin.mesh.vertex_count = ball.vertex_count;
+    skin.mesh.triangles = ball.indices, skin.mesh.triangle_count = ball.triangle_count;
+    skin.density = 6.0f; /* kg/m^2: 0.37 kg, a quarter of the water it takes the place of */
+    skin.stretch = skin.shear = ipbd_stiffness(0.95f);
+    skin.balloon = ipbd_compliance(0.0f);
+    skin.soft_collision = true, skin.thickness = 0.25f * s->spacing;
+    skin.pose = ipbd_pose_at(0.02f, 0.17f, 0.01f);
+    o = scene_soft_body(s, &skin, v3(0.80f, 0.55f, 0.04f), 0.9f);
+    mesh_free(&ball);
+    return o;
+}
+
+static bool buoy_build(scene *s) {
+    isph_material_desc water = scene_water(s);
+    isphpbd_world_desc desc = coupled_desc(s, 0.01f, 0.0455f, 36);
+    const float half = 0.22f;
+    int n = scene_finer(s, 5, 1.0f / 3.0f), around = scene_finer(s, 90, 1.0f / 3.0f), i;
+    scene_object *ring, *ball;
+    tets t;
+    s->look[0] = render_water(0.3f);
+    if (!scene_start_world(s, &desc, &water)) return false;
+    if (!scene_tank(s, v3(-half, 0, -half), v3(half, 0.40f, half)) || !scene_frame_tank(s)) return false;
+    if (!tets_create(&t, n, n, around, NULL, buoy_map)) return scene_fail(s, "lifebuoy", ISPHPBD_OUT_OF_MEMORY);
+    ring = coupled_solid(s, &t, BUOY_DENSITY, 0.9f, v3(0, 0.05f, 0), v3(0.78f, 0.10f, 0.06f));
+    tets_free(&t);
+    ball = ring ? buoy_ball(s) : NULL;
+    if (!ball) return false;
+    ring->guard = ball->guard = GUARD_KEEPS_OUT;
+    scene_camera(s, v3(-half - 0.02f, 0, -half - 0.02f), v3(half + 0.02f, 0.48f, half + 0.02f), 24.0f, 20.0f);
+    for (i = 0; i < 2; ++i) /* two showers in opposite corners */
+        if (!scene_jet(s, v3(i ? 0.13f : -0.13f, 0.5f, i ? 0.13f : -0.13f), v3(0, -1, 0), 0.06f, 1.0f, 2.0f))
+            return false;
+    return true;
+}
+
+static void buoy_check(scene *s) {
+    const scene_object *ring = &s->objects[1], *ball = &s->objects[2];
+    float level = scene_water_level(s);
+    double ball_density = ipbd_body_mass(s->soft, ball->soft) / ipbd_body_volume(s->soft, ball->soft) / 1000.0;
+    if (!scene_complete(s)) return;
+    scene_check_most(s, "ring_submerged_error", fabs(scene_submerged(ring, level) - (double)BUOY_DENSITY / 1000.0),
+                     0.12);
+    scene_check_most(s, "ball_submerged_error", fabs(scene_submerged(ball, level) - ball_density), 0.12);
+    scene_check_least(s, "ring_rose_m", (double)(scene_centre(ring).y - 0.05f), 0.04);
+    scene_check_least(s, "ball_above_ring_m", (double)(scene_centre(ball).y - scene_centre(ring).y), 0.0);
+}
+
+/* flower_pot: figures 2 and 15. 27 K particles, 21 K constraints; 25 cm high, elastic, falls and bounces */
+#define POT_HEIGHT 0.25f
+#define POT_BOTTOM 0.090f /* m, outer radius below */
+#define POT_TOP    0.126f
+#define POT_DROP   0.25f                                            /* m, of its underside */
+enum { POT_WALL = 2, POT_FLOOR = 2, POT_SIDE = 14, POT_ROWS = 14 }; /* cells: thickness, across, high */
+
+static bool pot_keep(int x, int y, int z, int n) {
+    return y < POT_FLOOR || x < POT_WALL || z < POT_WALL || x >= n - POT_WALL || z >= n - POT_WALL;
+}
+
+static vec3 pot_map(vec3 p) {
+    float up = 0.5f * (p.y + 1.0f), radius = POT_BOTTOM + (POT_TOP - POT_BOTTOM) * up;
+    vec3 q = tets_disc(p.x, p.z);
+    return v3(radius * q.x, POT_HEIGHT * up, radius * q.z);
+}
+
+static bool pot_inside(const scene *s, vec3 p) { /* where water starts: inside, up to three quarters */
+    float up = (p.y - POT_DROP) / POT_HEIGHT, radius = POT_BOTTOM + (POT_TOP - POT_BOTTOM) * up;
+    float inner = (1.0f - 2.0f * (float)POT_WALL / (float)POT_SIDE) * radius - 0.6f * s->spacing;
+    return p.y - POT_DROP > POT_HEIGHT * (float)POT_FLOOR / (float)POT_ROWS + 0.5f * s->spacing &&
+           p.x * p.x + p.z * p.z < inner * inner;
+}
+
+static bool pot_build(scene *s) {
+    isph_material_desc water = scene_water(s);
+    isphpbd_world_desc desc = coupled_desc(s, 0.005f, 0.0036f, 20);
+    scene_object *pot;
+    tets t;
+    s->look[0] = render_water(0.12f);
+    if (!scene_start_world(s, &desc, &water) || !scene_floor(s, 0.0f)) return false;
+    if (!tets_create(&t, POT_SIDE, POT_ROWS, POT_SIDE, pot_keep, pot_map))
+        return scene_fail(s, "pot", ISPHPBD_OUT_OF_MEMORY);
+    pot = coupled_solid(s, &t, 1100.0f, scene_setting(s, "stiffness", 0.75f), v3(0, POT_DROP, 0),
+                        v3(0.72f, 0.33f, 0.18f));
+    tets_free(&t);
+    if (!pot) return false;
+    pot->guard = GUARD_KEEPS_OUT, pot->opacity = 0.55f;
+    scene_camera(s, v3(-0.24f, 0, -0.24f), v3(0.24f, 0.56f, 0.24f), 20.0f, 14.0f);
+    return scene_add_where(s, s->liquid[0], v3(-POT_TOP, POT_DROP, -POT_TOP), v3(POT_TOP, POT_DROP + 0.222f, POT_TOP),
+                           pot_inside);
+}
+
+static void
+pot_measure(scene *s) { /* custom[0]: lowest of the pot, [1]: highest water after the blow, [2]: underside */
+    float low = scene_lowest(&s->objects[0]), *m = s->measures.custom;
+    int i;
+    m[0] = fminf(m[0], low);
+    if (low < 0.01f) m[3] = 1.0f;
+    if (m[3] > 0.0f) m[2] = fmaxf(m[2], low);
+    for (i = 0; i < s->point_count && m[3] > 0.0f; ++i) m[1] = fmaxf(m[1], s->points[i].y);
+}
+
+static void pot_check(scene *s) {
+    const float *m = s->measures.custom;
+    scene_check_least(s, "lowest_m", (double)m[0], -0.002);
+    if (!scene_complete(s)) return;
+    scene_check_least(s, "squirted_to_m", (double)m[1], 0.25);
+    scene_check_least(s, "bounced_to_m", (double)m[2], 0.005);
+}
+
+/* buoyancy_spheres: figure 17. Heavier than water, as heavy, lighter */
+#define SPHERES_RADIUS 0.10f
+static const float spheres_density[3] = {1800.0f, 1000.0f, 400.0f};
+static const float spheres_place[3] = {-0.36f, 0.0f, 0.36f};
+
+static vec3 spheres_map(vec3 p) { return v3_scale(tets_ball(p), SPHERES_RADIUS); }
+
+static bool spheres_build(scene *s) {
+    static const vec3 color[3] = {{0.10f, 0.20f, 0.62f}, {0.12f, 0.45f, 0.12f}, {0.70f, 0.08f, 0.06f}};
+    isph_material_desc water = scene_water(s);
+    isphpbd_world_desc desc = scene_world_desc(s, 0.022f, 0.44f, 1.1f * 0.44f * 0.42f);
+    int n = scene_finer(s, 7, 1.0f / 3.0f), i;
+    bool ok = true;
+    tets t;
+    s->look[0] = render_water(0.6f);
+    if (!scene_start_world(s, &desc, &water)) return false;
+    if (!scene_tank(s, v3(-0.55f, 0, -0.22f), v3(0.55f, 0.65f, 0.22f)) || !scene_frame_tank(s)) return false;
+    if (!tets_create(&t, n, n, n, NULL, spheres_map)) return scene_fail(s, "sphere", ISPHPBD_OUT_OF_MEMORY);
+    for (i = 0; i < 3 && ok; ++i) {
+        scene_object *o = coupled_solid(s, &t, spheres_density[i], 0.95f, v3(spheres_place[i], 0.60f, 0), color[i]);
+        ok = o != NULL;
+        if (ok) o->guard = GUARD_KEEPS_OUT;
+    }
+    tets_free(&t);
+    scene_camera(s, v3(-0.57f, 0, -0.24f), v3(0.57f, 0.72f, 0.24f), 14.0f, 10.0f);
+    return ok && scene_add_box(s, s->liquid[0], v3(-0.55f, 0, -0.22f), v3(0.55f, 0.418f, 0.22f), scene_rest);
+}
+
+static void spheres_check(scene *s) {
+    float level = scene_water_level(s), height[3];
+    int i;
+    for (i = 0; i < 3; ++i) height[i] = scene_centre(&s->objects[1 + i]).y;
+    if (!scene_complete(s)) return;
+    scene_check_most(s, "heavy_above_floor_m", (double)height[0], 1.25 * (double)SPHERES_RADIUS);
+    scene_check_least(s, "neutral_above_heavy_m", (double)(height[1] - height[0]), 0.02);
+    scene_check_least(s, "neutral_submerged", scene_submerged(&s->objects[2], level), 0.90);
+    scene_check_least(s, "light_above_neutral_m", (double)(height[2] - height[1]), 0.02);
+    scene_check_most(s, "light_submerged_error", fabs(scene_submerged(&s->objects[3], level) - 0.4), 0.10);
+    scene_check_volume(s, 0.03);
+}
+
+/* ---- the list ---------------------------------------------------------------------------------------------------- */
+
+static const scene_def scenes_coupled[] = {
+    {"water_balloon", "a rubber skin full of water falls, flattens, bounces and keeps every drop", 0.8f, 0.001f,
+     water_balloon_build, NULL, water_balloon_measure, water_balloon_check},
+    {"double_cloth", "a jet hits two elastic sheets and runs off their sides", 2.0f, 0.005f, double_cloth_build, NULL,
+     double_cloth_measure, double_cloth_check},
+    {"thin_shell_basin", "a jet on an elastic sheet across a glass basin: dry below", 2.0f, 0.005f, basin_build, NULL,
+     basin_measure, basin_check},
+    {"shower_cloth", "water pours into a hanging sheet", 2.0f, 0.005f, shower_build, NULL, shower_measure,
+     shower_check},
+    {"lifebuoy_ball", "a basin fills: the ball floats at once, the lifebuoy rises", 3.0f, 0.001f, buoy_build, NULL,
+     NULL, buoy_check},
+    {"flower_pot", "an elastic pot full of water falls, bounces and squirts", 0.8f, 0.001f, pot_build, NULL,
+     pot_measure, pot_check},
+    {"buoyancy_spheres", "soft balls sink, hover and float", 4.0f, 1.0f / 60.0f, spheres_build, NULL, NULL,
+     spheres_check}};
+
+enum { SCENES_COUPLED_COUNT = sizeof scenes_coupled / sizeof scenes_coupled[0] };
