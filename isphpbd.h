@@ -463,6 +463,7 @@ ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, 
 #define ISPHPBDX_HUGE            1e6f /* m, kg ...: larger input is a mistake */
 #define ISPHPBDX_LONGEST_STEP    0.1f /* s */
 #define ISPHPBDX_TELEPORT        2.0f /* spacings: a body put farther from its prediction was not moved but placed */
+#define ISPHPBDX_SOLVES_SHARE    0.6f /* of a substep's share of the deadline, after which its solves end early */
 #define ISPHPBDX_BATCH           256  /* items per call of the debug draw, particles per call of the fluid */
 
 /* ==== [world-state] what a world is =================================================================================
@@ -553,8 +554,26 @@ typedef struct isphpbdx_progress { /* the step under way, or the last one */
     int substeps;        /* finished */
     bool softs_done;     /* the soft bodies have made this substep */
     uint32_t flags;      /* ISPHPBD_STEP_* */
-    uint64_t began;      /* ticks */
 } isphpbdx_progress;
+
+enum { /* kinds of units of work, see [pace] */
+       ISPHPBDX_UNIT_STAGES = 2 * (int)(sizeof isphx_stages / sizeof isphx_stages[0]), /* each begun, and going on */
+       ISPHPBDX_UNIT_SOFTS = ISPHPBDX_UNIT_STAGES, /* soft bodies move, and the rest of the substep */
+       ISPHPBDX_UNIT_BEGIN,                        /* of a substep */
+       ISPHPBDX_UNIT_DRY,                          /* a whole substep without water */
+       ISPHPBDX_UNIT_END,                          /* of a step */
+       ISPHPBDX_UNIT_LEAVE,                        /* what a call does last when its time is up */
+       ISPHPBDX_UNITS
+};
+typedef struct isphpbdx_pace {
+    uint64_t end;               /* ticks at which this call shall be over; 0: no deadline */
+    uint64_t lap, mark;         /* ticks: last look; last look inside the fluid's substep */
+    float length;               /* ticks: the deadline */
+    float spent, share;         /* ticks: of this substep so far; after which its solves are to end early */
+    int kind;                   /* of the unit under way */
+    bool worked;                /* something was done in this call */
+    float cost[ISPHPBDX_UNITS]; /* ticks */
+} isphpbdx_pace;
 
 /* ==== [coupling] fluid and soft bodies ==============================================================================
    Algorithm 1 of Abu Rumman et al. (ISPH-PBD) in one round, made robust:
@@ -680,6 +699,7 @@ struct isphpbd_world {
     ipbd_world *soft;
     isphpbdx_pool pools[ISPHPBDX_KINDS];
     isphpbdx_progress run;
+    isphpbdx_pace pace;
     isphpbd_stats stats; /* what the solvers do not count themselves */
     double owed;         /* s that isphpbd_world_advance() has not stepped yet */
     isphpbdx_coupling coupling;
@@ -2032,6 +2052,7 @@ static isph_fluid_desc isphpbdx_inner_fluid(const isphpbd_world_desc *d) {
     fluid.gravity = d->gravity, fluid.spacing = d->spacing, fluid.support = d->support;
     fluid.solver = d->solver, fluid.density_projection = d->density_projection;
     fluid.cfl = d->cfl, fluid.tolerance = d->tolerance;
+    fluid.rigid_local = d->rigid_scheme == ISPHPBD_RIGID_LOCAL;
     fluid.max_iterations = d->budget.pressure_iterations, fluid.max_substeps = 1;
     fluid.particle_capacity = d->capacity.fluid_particles;
     fluid.material_capacity = d->capacity.fluids;
@@ -2273,8 +2294,10 @@ static void isphpbdx_update_masks(isphpbd_world *world) {
         isphpbdx_soft *soft = (isphpbdx_soft *)isphpbdx_used(world, ISPHPBDX_SOFTS, i);
         if (soft) soft->fluids = soft->wet ? isphpbdx_fluids_met(world, soft->layer, soft->mask) : 0u;
     }
+    isphpbdx_unlock(world);
     isphpbdx_solid_masks(world, ISPHPBDX_COLLIDERS);
     isphpbdx_solid_masks(world, ISPHPBDX_BODIES);
+    isphpbdx_lock(world);
 }
 
 ISPHPBD_API isphpbd_fluid isphpbd_fluid_create(isphpbd_world *world, const isphpbd_fluid_desc *desc,
@@ -2711,6 +2734,9 @@ static ipbd_shape isphpbdx_soft_shape(isphpbdx_solid *solid, const isphpbd_shape
     soft.mesh.stride_bytes = shape->mesh.stride_bytes;
     return soft;
 }
+/* Is it moved by what touches it? */
+static bool isphpbdx_is_free(const isphpbdx_solid *solid) { return solid->mass > 0.0f && !solid->one_way; }
+
 static isph_boundary_desc isphpbdx_wall_desc(const isphpbdx_solid *solid, const isphpbd_shape *shape) {
     isph_boundary_desc wall = isph_boundary_desc_default();
     static const isph_shape shapes[] = {ISPH_SHAPE_PLANE, ISPH_SHAPE_PLANE, ISPH_SHAPE_SPHERE, ISPH_SHAPE_CAPSULE,
@@ -2726,7 +2752,9 @@ static isph_boundary_desc isphpbdx_wall_desc(const isphpbdx_solid *solid, const 
     wall.mesh_solid = shape->type == ISPHPBD_SHAPE_SOLID;
     wall.position = solid->now.pose.position, wall.rotation = solid->now.pose.rotation;
     wall.linear_velocity = solid->now.linear_velocity, wall.angular_velocity = solid->now.angular_velocity;
-    wall.friction = 1.0f - solid->surface.slip;
+    wall.friction = 1.0f - solid->surface.slip, wall.restitution = solid->surface.restitution;
+    if (isphpbdx_is_free(solid))
+        wall.mass = solid->mass, wall.inertia = solid->inertia, wall.gravity_scale = solid->gravity_scale;
     return wall;
 }
 /* ---- heightfields: a closed block under the heights, so that water below is pushed up ---- */
@@ -2857,7 +2885,15 @@ static void isphpbdx_solid_destroy(isphpbd_world *world, isphpbdx_kind kind, isp
     isphpbdx_lock(world);
     isphpbdx_leave(world, kind, solid);
 }
-static void isphpbdx_solid_masks(isphpbd_world *world, isphpbdx_kind kind) { (void)world, (void)kind; }
+static void isphpbdx_solid_masks(isphpbd_world *world, isphpbdx_kind kind) {
+    int i;
+    for (i = 0; i < world->pools[kind].capacity; ++i) {
+        const isphpbdx_solid *solid = (const isphpbdx_solid *)isphpbdx_used(world, kind, i);
+        if (solid)
+            isph_boundary_set_material_mask(world->fluid, solid->wall,
+                                            isphpbdx_fluids_met(world, solid->layer, solid->mask));
+    }
+}
 
 static void isphpbdx_add_impulse(double total[3], isphpbd_vec3 impulse) {
     total[0] += (double)impulse.x, total[1] += (double)impulse.y, total[2] += (double)impulse.z;
@@ -2873,7 +2909,7 @@ static void isphpbdx_push(isphpbdx_solid *solid, isphpbd_vec3 linear, isphpbd_ve
     isphpbd_vec3 local;
     isphpbdx_add_impulse(solid->linear, linear);
     isphpbdx_add_impulse(solid->angular, angular);
-    if (!(solid->mass > 0.0f) || solid->one_way) return;
+    if (!isphpbdx_is_free(solid)) return;
     local = isphpbdx_unrotate(solid->now.pose.rotation, angular);
     local = isphpbd_v3(local.x / solid->inertia.x, local.y / solid->inertia.y, local.z / solid->inertia.z);
     solid->now.linear_velocity = isphpbdx_madd(solid->now.linear_velocity, linear, 1.0f / solid->mass);
@@ -3199,6 +3235,11 @@ ISPHPBD_API isphpbd_result isphpbd_body_set_mass(isphpbd_world *world, isphpbd_b
         return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "mass and inertia must be > 0");
     if (isphpbdx_is_zero(inertia)) inertia = isphpbdx_scale(solid->inertia, mass / solid->mass);
     solid->mass = mass, solid->inertia = inertia;
+    if (!isphpbdx_is_free(solid)) return ISPHPBD_OK;
+    isphpbdx_unlock(world);
+    isph_boundary_set_mass(world->fluid, solid->wall, mass, inertia);
+    ipbd_collider_set_mass(world->soft, solid->collider, mass, inertia);
+    isphpbdx_lock(world);
     return ISPHPBD_OK;
 }
 
@@ -3308,6 +3349,7 @@ ISPHPBD_API isphpbd_soft isphpbd_soft_create(isphpbd_world *world, const isphpbd
     soft = (isphpbdx_soft *)isphpbdx_free_record(world, ISPHPBDX_SOFTS);
     if (!soft) return isphpbdx_refuse(world, ISPHPBD_CAPACITY, "raise capacity.soft.bodies"), handle;
     isphpbdx_unlock(world);
+    isph_fluid_substep_abandon(world->fluid); /* its walls are the old ones */
     soft->body = ipbd_body_create(world->soft, &desc->body, &result);
     isphpbdx_lock(world);
     isphpbdx_why(why, result);
@@ -3342,6 +3384,7 @@ ISPHPBD_API isphpbd_result isphpbd_soft_destroy(isphpbd_world *world, isphpbd_so
                 world->soft_previous + 3 * (size_t)record->vertex_end,
                 (size_t)(ipbd_world_arrays(world->soft).vertex_count - record->vertex_end) * 3 * sizeof(float));
     isphpbdx_unlock(world);
+    isph_fluid_substep_abandon(world->fluid); /* its walls are the old ones */
     ipbd_body_destroy(world->soft, record->body);
     isphpbdx_lock(world);
     isphpbdx_leave(world, ISPHPBDX_SOFTS, record);
@@ -3525,12 +3568,13 @@ static void isphpbdx_collider_aim(isphpbd_world *world, isphpbdx_solid *solid) {
     isph_boundary_set_motion(world->fluid, solid->wall, solid->now.pose.position, solid->now.pose.rotation,
                              solid->now.linear_velocity, solid->now.angular_velocity);
 }
-static isphpbd_vec3 isphpbdx_pulled(const isphpbd_world *world, const isphpbdx_solid *solid) {
-    return isphpbdx_madd(solid->now.linear_velocity, world->desc.gravity, solid->gravity_scale * world->run.h);
-}
+/* The fluid adds gravity to a body that it can move, and moves it; any other gets its velocity from here. */
 static void isphpbdx_body_aim(isphpbd_world *world, isphpbdx_solid *solid) {
-    isph_boundary_set_motion(world->fluid, solid->wall, solid->now.pose.position, solid->now.pose.rotation,
-                             isphpbdx_pulled(world, solid), solid->now.angular_velocity);
+    isphpbd_vec3 velocity = solid->now.linear_velocity;
+    if (!isphpbdx_is_free(solid))
+        velocity = isphpbdx_madd(velocity, world->desc.gravity, solid->gravity_scale * world->run.h);
+    isph_boundary_set_motion(world->fluid, solid->wall, solid->now.pose.position, solid->now.pose.rotation, velocity,
+                             solid->now.angular_velocity);
 }
 static void isphpbdx_solids_aim(isphpbd_world *world) {
     int i;
@@ -3544,23 +3588,22 @@ static void isphpbdx_solids_aim(isphpbd_world *world) {
     }
 }
 
-/* Where the fluid has taken a body by the end of this substep, and what it did to it. */
-static void isphpbdx_solid_follow(isphpbd_world *world, isphpbdx_solid *solid) {
-    const isphpbd_vec3 velocity = isphpbdx_pulled(world, solid), spin = solid->now.angular_velocity;
-    isphx_pose pose;
-    pose.position = solid->now.pose.position, pose.rotation = solid->now.pose.rotation;
-    pose = isphx_pose_advance(pose, velocity, spin, world->run.h);
-    solid->end.position = pose.position, solid->end.rotation = pose.rotation;
-}
+/* After the fluid: its impulses are in the velocities of a body already, those of soft bodies come on top. */
 static void isphpbdx_solid_end(isphpbd_world *world, isphpbdx_solid *solid) {
     isphpbd_vec3 linear, angular;
-    ipbd_pose pose;
     solid->now.pose = solid->end;
     isph_boundary_take_impulse(world->fluid, solid->wall, &linear, &angular);
-    isphpbdx_push(solid, linear, angular);
+    isphpbdx_add_impulse(solid->linear, linear);
+    isphpbdx_add_impulse(solid->angular, angular);
     ipbd_collider_take_impulse(world->soft, solid->collider, &linear, &angular);
     isphpbdx_push(solid, linear, angular);
-    if (ipbd_collider_pose(world->soft, solid->collider, &pose) == ISPHPBD_OK)
+}
+static void isphpbdx_body_end(isphpbd_world *world, isphpbdx_solid *solid) {
+    ipbd_pose pose;
+    isph_boundary_motion(world->fluid, solid->wall, NULL, NULL, &solid->now.linear_velocity,
+                         &solid->now.angular_velocity);
+    isphpbdx_solid_end(world, solid);
+    if (world->pools[ISPHPBDX_SOFTS].used > 0 && ipbd_collider_pose(world->soft, solid->collider, &pose) == ISPHPBD_OK)
         solid->now.pose = isphpbdx_world_pose(pose); /* soft bodies may have made it yield on its way */
 }
 static void isphpbdx_solids_end(isphpbd_world *world) {
@@ -3571,9 +3614,7 @@ static void isphpbdx_solids_end(isphpbd_world *world) {
     }
     for (i = 0; i < world->pools[ISPHPBDX_BODIES].capacity; ++i) {
         isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_BODIES, i);
-        if (!solid) continue;
-        solid->now.linear_velocity = isphpbdx_pulled(world, solid);
-        isphpbdx_solid_end(world, solid);
+        if (solid) isphpbdx_body_end(world, solid);
     }
 }
 
@@ -3586,7 +3627,8 @@ static void isphpbdx_softs_aim(isphpbd_world *world) {
         for (i = 0; i < world->pools[kind].capacity; ++i) {
             isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, (isphpbdx_kind)kind, i);
             if (!solid) continue;
-            if (kind == ISPHPBDX_BODIES) isphpbdx_solid_follow(world, solid);
+            if (kind == ISPHPBDX_BODIES) /* where the fluid takes it */
+                isph_boundary_motion(world->fluid, solid->wall, &solid->end.position, &solid->end.rotation, NULL, NULL);
             if (alone) ipbd_collider_teleport(world->soft, solid->collider, isphpbdx_soft_pose(solid->end));
             else ipbd_collider_move(world->soft, solid->collider, isphpbdx_soft_pose(solid->end));
         }
@@ -3622,6 +3664,57 @@ static void isphpbdx_softs_substep(isphpbd_world *world, float h) {
     world->stats.ticks_constraints += isphpbdx_ticks(&world->desc.clock) - began;
 }
 
+/* ==== [pace] deadlines ==============================================================================================
+   Work is done in units of some kinds: the stages of the fluid's substep, each begun or going on, and what the world
+   does itself. What a unit of a kind cost lately tells whether the next one still fits into the call. */
+static uint64_t isphpbdx_now(const isphpbd_world *world) { return isphpbdx_ticks(&world->desc.clock); }
+
+/* The time since the last look was spent on a unit of this kind. Costs rise fast and fall slowly; a single unit during
+   which the machine did something else counts little. */
+static void isphpbdx_pace_note(isphpbd_world *world, int kind) {
+    isphpbdx_pace *pace = &world->pace;
+    const uint64_t now = isphpbdx_now(world);
+    float *cost = pace->cost + kind, ticks = now > pace->lap ? isphpbdx_min((float)(now - pace->lap), 1e17f) : 0.0f;
+    if (*cost > 0.0f) ticks = isphpbdx_min(ticks, 4.0f * *cost);
+    else *cost = ticks;
+    *cost += (ticks - *cost) * (ticks > *cost ? 0.25f : 0.03f);
+    pace->lap = now;
+    pace->worked = true;
+}
+/* Is there time for a unit of this kind? For the first of a call there always is: the world has to get on. */
+static bool isphpbdx_pace_fits(const isphpbd_world *world, int kind) {
+    const isphpbdx_pace *pace = &world->pace;
+    float needed = 1.25f * pace->cost[kind] + pace->cost[ISPHPBDX_UNIT_LEAVE];
+    if (pace->end == 0 || !pace->worked) return true;
+    if (kind == ISPHPBDX_UNIT_SOFTS && !(pace->cost[kind] > 0.0f)) needed = 0.5f * pace->length; /* not known yet */
+    return pace->lap + (uint64_t)needed < pace->end;
+}
+static int isphpbdx_pace_kind(const isph_fluid *fluid) {
+    const int stage = isphpbdx_mini(fluid->stage, ISPHPBDX_UNIT_STAGES / 2 - 1);
+    if (isphx_busy(&fluid->machine)) return 2 * stage + 1;
+    return isphx_stages[stage].start == isphx_stage_finish ? (int)ISPHPBDX_UNIT_SOFTS : 2 * stage;
+}
+/* Asked by the fluid between units. Where the substep has had its share of the deadline its solves end early. From the
+   moment the soft bodies move it goes to its end, as one unit. */
+static bool isphpbdx_pace_stop(void *user) {
+    isphpbd_world *world = (isphpbd_world *)user;
+    isphpbdx_pace *pace = &world->pace;
+    isph_fluid *fluid = world->fluid;
+    if (fluid->finished) return false;
+    isphpbdx_pace_note(world, pace->kind);
+    pace->kind = isphpbdx_pace_kind(fluid);
+    pace->spent += (float)(pace->lap - pace->mark), pace->mark = pace->lap;
+    if (pace->spent > pace->share) fluid->hurry = true;
+    return !isphpbdx_pace_fits(world, pace->kind);
+}
+static void isphpbdx_pace_begin(isphpbd_world *world) {
+    const double ticks = (double)world->desc.budget.deadline_seconds * world->desc.ticks_per_second;
+    world->pace.lap = isphpbdx_now(world);
+    world->pace.end = ticks > 0.0 ? world->pace.lap + (uint64_t)ticks + 1u : 0;
+    world->pace.length = (float)ticks;
+    world->pace.worked = false;
+}
+
 /* ==== [step] ========================================================================================================*/
 static void isphpbdx_step_begin(isphpbd_world *world, float seconds) {
     isphpbd_stats *s = &world->stats;
@@ -3633,12 +3726,12 @@ static void isphpbdx_step_begin(isphpbd_world *world, float seconds) {
     s->ticks_step = s->ticks_neighbours = s->ticks_walls = s->ticks_viscosity = s->ticks_pressure = s->ticks_move = 0;
     s->ticks_coupling = s->ticks_constraints = 0;
     isphpbdx_remember(world);
-    isphpbdx_unlock(world);
     isphpbdx_solids_begin(world);
-    isphpbdx_lock(world);
 }
 static void isphpbdx_fluid_flags(isphpbd_world *world, uint32_t flags) {
-    if (flags & ISPH_STEP_ITERATIONS_CAPPED) world->run.flags |= ISPHPBD_STEP_PRESSURE_CAPPED;
+    if (flags & ISPH_STEP_ITERATIONS_CAPPED)
+        world->run.flags |= world->fluid->hurry ? (uint32_t)ISPHPBD_STEP_DEADLINE | ISPHPBD_STEP_PRESSURE_CAPPED
+                                                : (uint32_t)ISPHPBD_STEP_PRESSURE_CAPPED;
     if (flags & ISPH_STEP_SUBSTEPS_CAPPED) world->run.flags |= ISPHPBD_STEP_SUBSTEPS_CAPPED;
     if (flags & ISPH_STEP_CROWDED) world->run.flags |= ISPHPBD_STEP_CROWDED;
     if (flags & ISPH_STEP_QUARANTINED) world->run.flags |= ISPHPBD_STEP_QUARANTINED;
@@ -3659,18 +3752,7 @@ static void isphpbdx_show_substep(isphpbd_world *world, float h) {
     world->desc.on_substep.fn(world, h, world->desc.on_substep.user);
     isphpbdx_unlock(world);
 }
-static void isphpbdx_substep(isphpbd_world *world, float h) {
-    world->run.h = h;
-    world->run.softs_done = false;
-    isphpbdx_solids_aim(world);
-    isphpbdx_fluid_flags(world, isph_fluid_substep(world->fluid, h, NULL));
-    if (!world->run.softs_done) isphpbdx_softs_substep(world, h);
-    isphpbdx_solids_end(world);
-    isphpbdx_coupling_end(world, h);
-    isphpbdx_count_substep(world);
-    isphpbdx_show_substep(world, h);
-    isphpbdx_emit_all(world, h);
-}
+/* How long the next substep may be. */
 static float isphpbdx_choose_substep(isphpbd_world *world) {
     const int left = isphpbdx_maxi(world->desc.budget.substeps - world->run.substeps, 1);
     uint32_t flags = 0;
@@ -3679,6 +3761,51 @@ static float isphpbdx_choose_substep(isphpbd_world *world) {
     isphpbdx_fluid_flags(world, flags);
     return h;
 }
+static void isphpbdx_substep_begin(isphpbd_world *world) {
+    isphpbdx_progress *run = &world->run;
+    isphpbdx_pace *pace = &world->pace;
+    run->h = isphpbdx_choose_substep(world);
+    run->softs_done = false;
+    isphpbdx_solids_aim(world);
+    isph_fluid_substep_begin(world->fluid, run->h);
+    run->substep_pending = true;
+    pace->spent = 0.0f;
+    pace->share = ISPHPBDX_SOLVES_SHARE * world->desc.budget.deadline_seconds * (run->h / run->seconds) *
+                  (float)world->desc.ticks_per_second;
+}
+/* The fluid and, through its coupler, the soft bodies have moved. */
+static void isphpbdx_substep_end(isphpbd_world *world) {
+    isphpbdx_progress *run = &world->run;
+    const float h = run->h;
+    isphpbdx_fluid_flags(world, isph_fluid_flags(world->fluid));
+    if (!run->softs_done) isphpbdx_softs_substep(world, h);
+    isphpbdx_solids_end(world);
+    isphpbdx_coupling_end(world, h);
+    isphpbdx_count_substep(world);
+    world->gathered_count = -1; /* the order of the particles is a new one */
+    isphpbdx_show_substep(world, h);
+    isphpbdx_emit_all(world, h);
+    run->substep_pending = false;
+    run->left = h > 0.999f * run->left ? 0.0f : run->left - h;
+    run->substeps++;
+}
+/* One substep, or what is left of it; false where the deadline came first. */
+static bool isphpbdx_substep(isphpbd_world *world) {
+    isphpbdx_pace *pace = &world->pace;
+    const int whole = isph_particles(world->fluid).count > 0 ? ISPHPBDX_UNIT_BEGIN : ISPHPBDX_UNIT_DRY;
+    if (world->run.substep_pending && !isph_fluid_substep_pending(world->fluid))
+        world->run.substep_pending = false; /* the user changed something: it begins again */
+    if (!world->run.substep_pending) {
+        if (!isphpbdx_pace_fits(world, whole)) return false;
+        isphpbdx_substep_begin(world);
+        if (whole == ISPHPBDX_UNIT_BEGIN) isphpbdx_pace_note(world, whole);
+    }
+    pace->mark = pace->lap, pace->kind = isphpbdx_pace_kind(world->fluid);
+    if (!isph_fluid_substep_continue(world->fluid, pace->end ? isphpbdx_pace_stop : NULL, world)) return false;
+    isphpbdx_substep_end(world);
+    if (pace->end) isphpbdx_pace_note(world, whole == ISPHPBDX_UNIT_DRY ? whole : pace->kind);
+    return true;
+}
 static void isphpbdx_step_end(isphpbd_world *world) {
     isphpbdx_remove_particles(world);
     isphpbdx_gather(world);
@@ -3686,23 +3813,33 @@ static void isphpbdx_step_end(isphpbd_world *world) {
     world->stats.steps++;
     world->stats.time += (double)world->run.seconds;
 }
-/* Goes on with the step; true when it is done. */
-static bool isphpbdx_step_go_on(isphpbd_world *world) {
-    uint64_t began;
-    world->busy = true;
-    began = isphpbdx_ticks(&world->desc.clock);
-    isphpbdx_unlock(world);
-    while (world->run.left > 0.0f) {
-        const float h = isphpbdx_choose_substep(world);
-        isphpbdx_substep(world, h);
-        world->run.left = h > 0.999f * world->run.left ? 0.0f : world->run.left - h;
-        world->run.substeps++;
+/* Time is up: what is shown until the next call. */
+static bool isphpbdx_step_leave(isphpbd_world *world) {
+    world->run.flags |= ISPHPBD_STEP_DEADLINE;
+    if (world->gathered_count < 0) {
+        isphpbdx_gather(world);
+        isphpbdx_pace_note(world, ISPHPBDX_UNIT_LEAVE);
     }
+    return false;
+}
+static bool isphpbdx_step_work(isphpbd_world *world) {
+    while (world->run.left > 0.0f)
+        if (!isphpbdx_substep(world)) return isphpbdx_step_leave(world);
+    if (!isphpbdx_pace_fits(world, ISPHPBDX_UNIT_END)) return isphpbdx_step_leave(world);
     isphpbdx_step_end(world);
-    isphpbdx_lock(world);
-    world->stats.ticks_step += isphpbdx_ticks(&world->desc.clock) - began;
-    world->busy = false;
+    isphpbdx_pace_note(world, ISPHPBDX_UNIT_END);
     return true;
+}
+/* Begins a step of `seconds` unless one is pending, and goes on with it; true when it is done. */
+static bool isphpbdx_step(isphpbd_world *world, float seconds) {
+    const uint64_t began = world->pace.lap;
+    bool done;
+    isphpbdx_unlock(world);
+    if (!world->run.pending) isphpbdx_step_begin(world, seconds);
+    done = isphpbdx_step_work(world);
+    isphpbdx_lock(world);
+    world->stats.ticks_step += isphpbdx_now(world) - began;
+    return done;
 }
 static isphpbd_step_info isphpbdx_refused(void) {
     isphpbd_step_info info;
@@ -3715,11 +3852,30 @@ ISPHPBD_API isphpbd_step_info isphpbd_world_step(isphpbd_world *world, float sec
     if (isphpbdx_open(world) != ISPHPBD_OK) return info;
     if (!isphpbdx_between(seconds, 1e-6f, ISPHPBDX_LONGEST_STEP))
         return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "a step lasts more than 0 and at most 0.1 s"), info;
-    if (!world->run.pending) isphpbdx_step_begin(world, seconds);
-    info.steps = isphpbdx_step_go_on(world);
+    world->busy = true;
+    isphpbdx_pace_begin(world);
+    info.steps = isphpbdx_step(world, seconds);
+    world->busy = false;
     info.flags = world->run.flags;
     info.alpha = 1.0f;
     return info;
+}
+
+/* The steps that have come due, as many as the budget allows. */
+static void isphpbdx_advance_steps(isphpbd_world *world, isphpbd_step_info *info) {
+    const double step = (double)world->desc.step_seconds;
+    bool done = true;
+    while (done && info->steps < world->desc.budget.steps_per_advance &&
+           (world->run.pending || world->owed >= step * (1.0 - 1e-6))) {
+        if (!isphpbdx_pace_fits(world, ISPHPBDX_UNIT_BEGIN)) {
+            info->flags |= ISPHPBD_STEP_DEADLINE;
+            return;
+        }
+        if (!world->run.pending) world->owed = world->owed > step ? world->owed - step : 0.0;
+        done = isphpbdx_step(world, world->desc.step_seconds);
+        info->steps += done;
+        info->flags |= world->run.flags;
+    }
 }
 ISPHPBD_API isphpbd_step_info isphpbd_world_advance(isphpbd_world *world, float frame_seconds) {
     isphpbd_step_info info = isphpbdx_refused();
@@ -3727,22 +3883,19 @@ ISPHPBD_API isphpbd_step_info isphpbd_world_advance(isphpbd_world *world, float 
     if (isphpbdx_open(world) != ISPHPBD_OK) return info;
     if (!isphpbdx_between(frame_seconds, 0.0f, 1e9f))
         return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "a frame lasts 0 s or more"), info;
-    memset(&info, 0, sizeof info);
-    step = (double)world->desc.step_seconds;
+    info.flags = 0;
+    world->busy = true;
     world->owed += (double)frame_seconds;
-    while (info.steps < world->desc.budget.steps_per_advance && world->owed >= step * (1.0 - 1e-6)) {
-        world->owed -= step;
-        if (world->owed < 0.0) world->owed = 0.0;
-        isphpbdx_step_begin(world, world->desc.step_seconds);
-        info.steps += isphpbdx_step_go_on(world);
-        info.flags |= world->run.flags;
-    }
+    isphpbdx_pace_begin(world);
+    isphpbdx_advance_steps(world, &info);
+    world->busy = false;
+    step = (double)world->desc.step_seconds;
     beyond = (double)(int64_t)(world->owed / step) * step;
     if (beyond > 0.0) {
         info.dropped_seconds = (float)beyond, info.flags |= ISPHPBD_STEP_TIME_DROPPED;
         world->owed -= beyond, world->stats.dropped_seconds += beyond;
     }
-    info.alpha = isphpbdx_clamp((float)(world->owed / step), 0.0f, 1.0f);
+    info.alpha = world->run.pending ? 1.0f : isphpbdx_clamp((float)(world->owed / step), 0.0f, 1.0f);
     return info;
 }
 
@@ -4147,7 +4300,7 @@ static bool isphpbdx_settings_sane(const isphpbd_world *world, const isphpbdx_se
         return false;
     return !v->run.pending ||
            (isphpbdx_between(v->run.seconds, 1e-6f, ISPHPBDX_LONGEST_STEP) &&
-            isphpbdx_between(v->run.left, 1e-9f, v->run.seconds) && v->run.substeps >= 0 && v->run.substeps <= 100000);
+            isphpbdx_between(v->run.left, 0.0f, v->run.seconds) && v->run.substeps >= 0 && v->run.substeps <= 100000);
 }
 static bool isphpbdx_emitter_sane(const isphpbd_world *world, const isphpbdx_emitter *e) {
     isphpbd_emitter_desc desc = e->desc;
@@ -4299,8 +4452,9 @@ static void isphpbdx_apply_mortals(isphpbd_world *world, isphx_stream *s, int co
 }
 static void isphpbdx_apply(isphpbd_world *world, const unsigned char *in, const isphpbdx_header *h) {
     isphx_stream s = {NULL, NULL, ISPHPBDX_HEADER_BYTES, 0};
-    isphpbdx_settings settings = isphpbdx_settings_of(world);
+    isphpbdx_settings settings;
     int kind, i;
+    memset(&settings, 0, sizeof settings);
     s.in = in;
     isphpbdx_stream_settings(&s, &settings);
     world->desc.gravity = settings.gravity, world->desc.wind = settings.wind, world->desc.budget = settings.budget;
@@ -4548,6 +4702,7 @@ ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, 
 #undef ISPHPBDX_HUGE
 #undef ISPHPBDX_LONGEST_STEP
 #undef ISPHPBDX_TELEPORT
+#undef ISPHPBDX_SOLVES_SHARE
 #undef ISPHPBDX_BATCH
 #undef ISPHPBDX_BLOCK
 #undef ISPHPBDX_PLACES

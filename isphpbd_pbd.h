@@ -595,6 +595,9 @@ ISPHPBD_API isphpbd_result ipbd_collider_move(ipbd_world *world, ipbd_collider c
 /* At once, without sweeping along. */
 ISPHPBD_API isphpbd_result ipbd_collider_teleport(ipbd_world *world, ipbd_collider collider, ipbd_pose pose);
 ISPHPBD_API isphpbd_result ipbd_collider_pose(const ipbd_world *world, ipbd_collider collider, ipbd_pose *pose);
+/* Mass and inertia as in the desc, from the next step on. */
+ISPHPBD_API isphpbd_result ipbd_collider_set_mass(ipbd_world *world, ipbd_collider collider, float mass,
+                                                  isphpbd_vec3 inertia);
 /* Impulses of all contacts and attachments since the last call: N s, and N m s about the pose's position, world axes.
    */
 ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_collider collider, isphpbd_vec3 *linear,
@@ -4190,6 +4193,24 @@ static void ipbdx_store_shape(ipbd_world *world, ipbdx_collider *c, const ipbd_s
         case IPBD_SDF: c->bound = IPBDX_FAR; break;
     }
 }
+static float ipbdx_inverse(float value) { return value > 0.0f ? 1.0f / value : 0.0f; }
+static void ipbdx_collider_weigh(ipbdx_collider *c, float mass, isphpbd_vec3 inertia) {
+    c->inverse_mass = ipbdx_inverse(mass);
+    c->inverse_inertia = isphpbd_v3(ipbdx_inverse(inertia.x), ipbdx_inverse(inertia.y), ipbdx_inverse(inertia.z));
+}
+ISPHPBD_API isphpbd_result ipbd_collider_set_mass(ipbd_world *world, ipbd_collider collider, float mass,
+                                                  isphpbd_vec3 inertia) {
+    isphpbd_result open = ipbdx_open_wide(world);
+    ipbdx_collider *c;
+    if (open != ISPHPBD_OK) return open;
+    c = ipbdx_collider_of(world, collider);
+    if (!c) return ISPHPBD_BAD_HANDLE;
+    if (!ipbdx_not_negative(mass) || !ipbdx_not_negative(inertia.x) || !ipbdx_not_negative(inertia.y) ||
+        !ipbdx_not_negative(inertia.z))
+        return ISPHPBD_BAD_ARGUMENT;
+    ipbdx_collider_weigh(c, mass, inertia);
+    return ISPHPBD_OK;
+}
 ISPHPBD_API ipbd_collider ipbd_collider_create(ipbd_world *world, const ipbd_collider_desc *desc, isphpbd_result *why) {
     ipbd_collider handle;
     isphpbd_result result = desc ? ipbdx_open_wide(world) : ISPHPBD_BAD_ARGUMENT;
@@ -4211,10 +4232,7 @@ ISPHPBD_API ipbd_collider ipbd_collider_create(ipbd_world *world, const ipbd_col
         ipbdx_store_shape(world, c, &desc->shape);
         world->calls[slot].sdf = desc->shape.sdf, world->calls[slot].user = desc->shape.sdf_user;
         c->friction = desc->friction, c->layer = desc->layer, c->mask = desc->mask;
-        c->inverse_mass = desc->mass > 0.0f ? 1.0f / desc->mass : 0.0f;
-        c->inverse_inertia.x = desc->inertia.x > 0.0f ? 1.0f / desc->inertia.x : 0.0f;
-        c->inverse_inertia.y = desc->inertia.y > 0.0f ? 1.0f / desc->inertia.y : 0.0f;
-        c->inverse_inertia.z = desc->inertia.z > 0.0f ? 1.0f / desc->inertia.z : 0.0f;
+        ipbdx_collider_weigh(c, desc->mass, desc->inertia);
         c->from = c->to = c->start = c->end = pose;
         world->counts.colliders = isphpbdx_maxi(world->counts.colliders, slot + 1);
         ipbdx_wake_near(world, c);

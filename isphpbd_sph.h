@@ -952,13 +952,13 @@ static void isphx_run_unit(isphx_machine *m, bool sliced) {
     then(m->then_ctx);
 }
 
-/* Runs until stop() (may be NULL) answers true or everything is done; which of the two it returns. */
+/* Runs until stop() (may be NULL) answers true or everything is done; false where it was stopped, even at the end. */
 static bool isphx_run_until(isphx_machine *m, bool (*stop)(void *user), void *user) {
     while (isphx_busy(m)) {
         isphx_run_unit(m, stop != NULL);
-        if (stop && stop(user)) break;
+        if (stop && stop(user)) return false;
     }
-    return !isphx_busy(m);
+    return true;
 }
 
 /* ==== [kernels] implementation ======================================================================================
