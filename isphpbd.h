@@ -587,6 +587,7 @@ typedef struct isphpbdx_pace {
    substep, and isphpbdx_softs_substep() where the fluid's hook did not. */
 #define ISPHPBDX_BLOCK  256 /* particles per task */
 #define ISPHPBDX_PLACES 3   /* walls that one particle sees of soft bodies */
+#define ISPHPBDX_SEEN   32  /* faces that it looks at for them */
 #define ISPHPBDX_NEAR   16  /* faces that it can touch in a substep */
 #define ISPHPBDX_GATHER 1024
 #define ISPHPBDX_FENCED 256   /* faces that the fence can look at for one particle */
@@ -657,6 +658,7 @@ typedef struct isphpbdx_coupling {
     float dx, reach;      /* m */
     float keep;           /* m: half a spacing, the distance of contacts */
     float seconds;        /* s, of the substep */
+    float moved;          /* m, the farthest way of a wet vertex in it */
     bool in_step;         /* the soft bodies' substeps belong to a substep of the fluid */
     const float *x0, *u0; /* particles at its start; */
     float *x1, *u1;       /* at its end */
@@ -682,6 +684,7 @@ typedef struct isphpbdx_coupling {
     /* per particle */
     isphpbdx_spot *place;
     isphpbdx_nearby *nearby;
+    float *clear; /* m, from the nearest face; the reach where none is */
     uint8_t *place_count, *near_count, *contact_count, *inside, *guarded, *lost;
     isphpbdx_mover *mover;
     isphpbdx_hit *hit;
@@ -906,6 +909,7 @@ static void isphpbdx_coupling_layout(isphpbd_world *world, isphpbdx_layout *layo
     c->mover = (isphpbdx_mover *)isphpbdx_take(layout, particles, sizeof(isphpbdx_mover));
     c->hit = (isphpbdx_hit *)isphpbdx_take(layout, particles, sizeof(isphpbdx_hit));
     c->lost_id = (uint32_t *)isphpbdx_take(layout, particles, sizeof(uint32_t));
+    c->clear = (float *)isphpbdx_take(layout, particles, sizeof(float));
     c->place_count = (uint8_t *)isphpbdx_take(layout, particles, 1);
     c->near_count = (uint8_t *)isphpbdx_take(layout, particles, 1);
     c->contact_count = (uint8_t *)isphpbdx_take(layout, particles, 1);
@@ -1086,8 +1090,13 @@ static int isphpbdx_boxes_gather(const isphpbdx_boxes *b, const float lo[3], con
     return n;
 }
 
+static bool isphpbdx_boxes_meet(const float *box, const float lo[3], const float hi[3]) {
+    return box[0] <= hi[0] && box[3] >= lo[0] && box[1] <= hi[1] && box[4] >= lo[1] && box[2] <= hi[2] &&
+           box[5] >= lo[2];
+}
+
 /* ==== [coupling-faces] the wet triangles ===========================================================================*/
-static void isphpbdx_face_box(isphpbdx_coupling *c, int f, const float *p, const float *q, float margin) {
+static void isphpbdx_face_box(isphpbdx_coupling *c, int f, const float *p, const float *q) {
     const int *v = c->face[f].v;
     float *box = c->box + 6 * (size_t)f;
     int k, j;
@@ -1095,8 +1104,8 @@ static void isphpbdx_face_box(isphpbdx_coupling *c, int f, const float *p, const
     for (j = 0; j < 3; ++j)
         for (k = 0; k < 3; ++k) {
             const float x = p[4 * (size_t)v[j] + (size_t)k], y = q[4 * (size_t)v[j] + (size_t)k];
-            box[k] = isphpbdx_min(box[k], isphpbdx_min(x, y) - margin);
-            box[3 + k] = isphpbdx_max(box[3 + k], isphpbdx_max(x, y) + margin);
+            box[k] = isphpbdx_min(box[k], isphpbdx_min(x, y));
+            box[3 + k] = isphpbdx_max(box[3 + k], isphpbdx_max(x, y));
         }
 }
 static void isphpbdx_face_make(isphpbdx_face *f, const float *p, const float *v) {
@@ -1131,7 +1140,7 @@ static void isphpbdx_list_faces(isphpbdx_coupling *c) {
         for (k = 0; k < 3; ++k) f->v[k] = (int)a.triangles[3 * t + k];
         f->body = body, f->shape.open_edges = c->open_edges[t];
         isphpbdx_face_make(f, a.positions, a.velocities);
-        isphpbdx_face_box(c, c->face_count, a.positions, a.positions, 0.0f);
+        isphpbdx_face_box(c, c->face_count, a.positions, a.positions);
         for (k = 0; k < 3; ++k) c->degree[f->v[k]]++;
         area += 0.5 * (double)isphpbdx_length(isphpbdx_cross(f->shape.edge1, f->shape.edge2));
         c->face_count++;
@@ -1140,14 +1149,22 @@ static void isphpbdx_list_faces(isphpbdx_coupling *c) {
 }
 
 /* ==== [coupling-places] nearest faces of every particle ============================================================*/
+typedef struct isphpbdx_seen { /* a face, and what of it is nearest */
+    isphpbdx_spot spot;
+    int feature; /* as of isphx_triangle_nearest(); -1: a rim, which holds nobody */
+} isphpbdx_seen;
+
 typedef struct isphpbdx_search {
     isphpbd_vec3 p;
     float reach, contact;
+    isphpbdx_seen seen[ISPHPBDX_SEEN]; /* by distance */
+    int seen_count;
     isphpbdx_spot place[ISPHPBDX_PLACES];
     int place_count;
     isphpbdx_nearby nearby[ISPHPBDX_NEAR];
     float distance[ISPHPBDX_NEAR];
     int near_count;
+    float clear; /* m, to the nearest face of any kind */
     float nearest, cosine;
     int inside; /* face + 1 */
 } isphpbdx_search;
@@ -1161,47 +1178,64 @@ static void isphpbdx_keep_near(isphpbdx_search *s, int face, float distance, flo
         s->distance[j] = s->distance[j - 1], s->nearby[j] = s->nearby[j - 1];
     s->distance[j] = distance, s->nearby[j].face = face, s->nearby[j].gap = gap;
 }
-static void isphpbdx_keep_place(isphpbdx_search *s, const isphpbdx_spot *place) {
-    int k, j, n = s->place_count;
-    for (k = 0; k < n; ++k) {
-        if (isphpbdx_dot(s->place[k].normal, place->normal) <= 0.8f) continue;
-        if (place->distance >= s->place[k].distance) return;
-        for (j = k; j + 1 < n; ++j) s->place[j] = s->place[j + 1];
-        n--, k--;
-    }
-    for (k = 0; k < n && s->place[k].distance <= place->distance; ++k) {}
-    if (k == ISPHPBDX_PLACES) return;
-    if (n == ISPHPBDX_PLACES) --n;
-    for (j = n; j > k; --j) s->place[j] = s->place[j - 1];
-    s->place[k] = *place, s->place_count = n + 1;
+static void isphpbdx_keep_seen(isphpbdx_search *s, const isphpbdx_seen *seen) {
+    int k = s->seen_count;
+    if (k == ISPHPBDX_SEEN && !(seen->spot.distance < s->seen[k - 1].spot.distance)) return;
+    if (k < ISPHPBDX_SEEN) s->seen_count++;
+    else --k;
+    for (; k > 0 && s->seen[k - 1].spot.distance > seen->spot.distance; --k) s->seen[k] = s->seen[k - 1];
+    s->seen[k] = *seen;
 }
-static void isphpbdx_visit(const isphpbdx_coupling *c, isphpbdx_search *s, int index, float speed_reach) {
+static bool isphpbdx_has_corner(const int v[3], int corner) {
+    return v[0] == corner || v[1] == corner || v[2] == corner;
+}
+/* The nearest point of a face on an edge or a corner is not the surface's where a nearer face shares that: a flat sheet
+   of many triangles is one wall. */
+static bool isphpbdx_is_hidden(const isphpbdx_coupling *c, const isphpbdx_search *s, int k) {
+    static const int first[7] = {0, 0, 1, 2, 0, 1, 2}, second[7] = {0, 1, 2, 0, 0, 1, 2};
+    const isphpbdx_seen *seen = s->seen + k;
+    const int *v = c->face[seen->spot.face].v;
+    int j;
+    for (j = 0; j < k && seen->feature > 0; ++j) {
+        const int *other = c->face[s->seen[j].spot.face].v;
+        if (isphpbdx_has_corner(other, v[first[seen->feature]]) && isphpbdx_has_corner(other, v[second[seen->feature]]))
+            return true;
+    }
+    return seen->feature < 0;
+}
+/* The walls: from the nearest on, what looks another way and is not hidden. */
+static void isphpbdx_choose_places(const isphpbdx_coupling *c, isphpbdx_search *s) {
+    int k, j;
+    for (k = 0; k < s->seen_count && s->place_count < ISPHPBDX_PLACES; ++k) {
+        bool fresh = true;
+        for (j = 0; j < s->place_count && fresh; ++j)
+            fresh = isphpbdx_dot(s->place[j].normal, s->seen[k].spot.normal) <= 0.8f;
+        if (fresh && !isphpbdx_is_hidden(c, s, k)) s->place[s->place_count++] = s->seen[k].spot;
+    }
+}
+static void isphpbdx_visit(const isphpbdx_coupling *c, isphpbdx_search *s, int index) {
     const isphpbdx_face *f = c->face + index;
-    const isphpbd_vec3 d = isphpbdx_sub(s->p, f->centre);
-    const float room = s->reach + f->radius;
+    const float side = isphpbdx_dot(isphpbdx_sub(s->p, f->centre), f->shape.normal);
     isphpbd_vec3 away, foot;
-    float r, side;
-    int feature;
-    isphpbdx_spot place;
-    if (!(isphpbdx_dot(d, d) < room * room)) return;
-    side = isphpbdx_dot(d, f->shape.normal);
+    float r;
+    isphpbdx_seen seen;
     if (isphpbdx_abs(side) >= s->reach) return;
-    foot = isphx_triangle_nearest(&f->shape, s->p, &feature);
+    foot = isphx_triangle_nearest(&f->shape, s->p, &seen.feature);
     away = isphpbdx_sub(s->p, foot);
     r = isphpbdx_length(away);
     if (!(r < s->reach)) return;
-    if (r < isphpbdx_max(1.05f * c->dx, speed_reach + c->seconds * f->speed)) isphpbdx_keep_near(s, index, r, side);
+    s->clear = isphpbdx_min(s->clear, r);
+    if (r < isphpbdx_max(1.05f * c->dx, s->contact + c->seconds * f->speed)) isphpbdx_keep_near(s, index, r, side);
     if (c->wet[f->body].solid &&
         (r < s->nearest * 0.9999f || (r < s->nearest * 1.0001f && isphpbdx_abs(side) > s->cosine * r))) {
         s->nearest = isphpbdx_min(r, s->nearest);
         s->cosine = r > 0.0f ? isphpbdx_abs(side) / r : 1.0f;
         s->inside = side < 0.0f ? index + 1 : 0;
     }
-    if (isphx_on_rim(&f->shape, feature) && isphpbdx_abs(side) < 0.999f * r) return;
-    place.face = index, place.distance = r;
-    place.normal = r > 1e-6f * s->reach ? isphpbdx_scale(away, 1.0f / r) : f->shape.normal;
-    place.u = place.v = 0.0f;
-    isphpbdx_keep_place(s, &place);
+    if (isphx_on_rim(&f->shape, seen.feature) && isphpbdx_abs(side) < 0.999f * r) seen.feature = -1;
+    seen.spot.face = index, seen.spot.distance = r, seen.spot.u = seen.spot.v = 0.0f;
+    seen.spot.normal = r > 1e-6f * s->reach ? isphpbdx_scale(away, 1.0f / r) : f->shape.normal;
+    isphpbdx_keep_seen(s, &seen);
 }
 /* Barycentric coordinates of the foot. */
 static void isphpbdx_place_finish(const isphpbdx_coupling *c, isphpbdx_spot *place, isphpbd_vec3 p) {
@@ -1227,6 +1261,7 @@ static void isphpbdx_turn_inside(const isphpbdx_coupling *c, isphpbdx_search *s)
 static void isphpbdx_store_search(isphpbdx_coupling *c, int i, isphpbdx_search *s) {
     int k;
     if (s->inside) isphpbdx_turn_inside(c, s);
+    else isphpbdx_choose_places(c, s);
     for (k = 0; k < s->place_count; ++k) {
         s->place[k].u = s->place[k].v = 0.0f;
         isphpbdx_place_finish(c, s->place + k, s->p);
@@ -1240,37 +1275,92 @@ static void isphpbdx_store_search(isphpbdx_coupling *c, int i, isphpbdx_search *
             c->contact_count[i] = (uint8_t)(k + 1);
     }
 }
+/* Faces near a run of particles, their bounding spheres side by side. The fluid's order makes runs compact. */
+typedef struct isphpbdx_crowd {
+    int face[ISPHPBDX_GATHER], count;
+    float x[ISPHPBDX_GATHER], y[ISPHPBDX_GATHER], z[ISPHPBDX_GATHER], room[ISPHPBDX_GATHER];
+} isphpbdx_crowd;
+
+static void isphpbdx_crowd_add(const isphpbdx_coupling *c, isphpbdx_crowd *crowd, int index) {
+    const isphpbdx_face *f = c->face + index;
+    const float room = c->reach + f->radius;
+    const int n = crowd->count++;
+    crowd->face[n] = index, crowd->x[n] = f->centre.x, crowd->y[n] = f->centre.y, crowd->z[n] = f->centre.z;
+    crowd->room[n] = room * room;
+}
+static void isphpbdx_crowd_gather(const isphpbdx_coupling *c, isphpbdx_crowd *crowd, float lo[3], float hi[3]) {
+    int list[ISPHPBDX_GATHER], n, k;
+    for (k = 0; k < 3; ++k) lo[k] -= c->reach, hi[k] += c->reach;
+    n = isphpbdx_boxes_gather(&c->boxes, lo, hi, list, ISPHPBDX_GATHER - 3);
+    crowd->count = 0;
+    for (k = 0; k < n; ++k)
+        if (isphpbdx_boxes_meet(c->box + 6 * (size_t)list[k], lo, hi)) isphpbdx_crowd_add(c, crowd, list[k]);
+    for (n = crowd->count; n % 4 != 0; ++n) crowd->x[n] = crowd->y[n] = crowd->z[n] = 0.0f, crowd->room[n] = -1.0f;
+}
+/* Lists which of the crowd's spheres hold the point p. */
+static int isphpbdx_crowd_hold(const isphpbdx_crowd *crowd, const float *p, int *out) {
+    const isphpbdx_f4 x = isphpbdx_f4_all(p[0]), y = isphpbdx_f4_all(p[1]), z = isphpbdx_f4_all(p[2]);
+    int i, k, n = 0;
+    for (i = 0; i < crowd->count; i += 4) {
+        const isphpbdx_f4 dx = isphpbdx_f4_sub(x, isphpbdx_f4_load(crowd->x + i)),
+                          dy = isphpbdx_f4_sub(y, isphpbdx_f4_load(crowd->y + i)),
+                          dz = isphpbdx_f4_sub(z, isphpbdx_f4_load(crowd->z + i));
+        float beyond[4];
+        isphpbdx_f4_store(beyond, isphpbdx_f4_sub(isphx_madd4(isphx_madd4(isphpbdx_f4_mul(dx, dx), dy, dy), dz, dz),
+                                                  isphpbdx_f4_load(crowd->room + i)));
+        for (k = 0; k < 4; ++k) {
+            out[n] = crowd->face[i + k];
+            n += beyond[k] < 0.0f;
+        }
+    }
+    return n;
+}
+static void isphpbdx_find_places(isphpbdx_coupling *c, int i, const isphpbdx_crowd *crowd) {
+    const float *p = c->x0 + 4 * (size_t)i;
+    const uint32_t bit = 1u << (c->water.material[i] & 31u);
+    int list[ISPHPBDX_GATHER + 4], n, k;
+    isphpbdx_search s;
+    n = isphpbdx_crowd_hold(crowd, p, list);
+    if (n == 0) return;
+    s.p = isphx_vec(p), s.reach = s.nearest = s.clear = c->reach, s.cosine = 0.0f;
+    s.contact = c->keep + c->seconds * isphpbdx_length(isphx_vec(c->u0 + 4 * (size_t)i)) + 0.3f * c->dx;
+    s.seen_count = s.place_count = s.near_count = s.inside = 0;
+    for (k = 0; k < n; ++k)
+        if (c->wet[c->face[list[k]].body].fluids & bit) isphpbdx_visit(c, &s, list[k]);
+    isphpbdx_store_search(c, i, &s);
+    c->clear[i] = crowd->count < ISPHPBDX_GATHER - 3 ? s.clear : 0.0f; /* some may be missing */
+}
+/* Where the run of particles that starts at i ends, and its bounds: at most three reaches wide. */
+static int isphpbdx_run_end(const isphpbdx_coupling *c, int i, int end, float lo[3], float hi[3]) {
+    int k, j;
+    for (k = 0; k < 3; ++k) lo[k] = hi[k] = c->x0[4 * (size_t)i + (size_t)k];
+    for (j = i + 1; j < end; ++j) {
+        float low[3], high[3];
+        bool fits = true;
+        for (k = 0; k < 3; ++k) {
+            const float x = c->x0[4 * (size_t)j + (size_t)k];
+            low[k] = isphpbdx_min(lo[k], x), high[k] = isphpbdx_max(hi[k], x);
+            fits = fits && high[k] - low[k] <= 3.0f * c->reach;
+        }
+        if (!fits) return j;
+        memcpy(lo, low, sizeof low), memcpy(hi, high, sizeof high);
+    }
+    return end;
+}
 static void isphpbdx_places_task(void *ctx, int block) {
     isphpbdx_coupling *c = (isphpbdx_coupling *)ctx;
     const int end = isphpbdx_mini((block + 1) * ISPHPBDX_BLOCK, c->water.count);
-    int list[ISPHPBDX_GATHER], n = 0, cell[3] = {-9, -9, -9}, i, k;
-    for (i = block * ISPHPBDX_BLOCK; i < end; ++i) {
-        const float *p = c->x0 + 4 * (size_t)i;
-        isphpbdx_search s;
-        int here[3];
-        c->place_count[i] = c->near_count[i] = c->contact_count[i] = c->inside[i] = 0;
-        if (c->boxes.empty) continue;
-        for (k = 0; k < 3; ++k) {
-            const float x = (p[k] - c->boxes.lo[k]) * c->boxes.inverse;
-            here[k] = !(x > -2.0f) ? -2 : x > (float)c->boxes.dim[k] + 1.0f ? c->boxes.dim[k] + 1 : (int)(x + 2.0f) - 2;
+    isphpbdx_crowd crowd;
+    int i = block * ISPHPBDX_BLOCK;
+    while (i < end) {
+        float lo[3], hi[3];
+        const int next = isphpbdx_run_end(c, i, end, lo, hi);
+        isphpbdx_crowd_gather(c, &crowd, lo, hi);
+        for (; i < next; ++i) {
+            c->place_count[i] = c->near_count[i] = c->contact_count[i] = c->inside[i] = 0;
+            c->clear[i] = c->reach;
+            if (crowd.count > 0) isphpbdx_find_places(c, i, &crowd);
         }
-        if (here[0] != cell[0] || here[1] != cell[1] || here[2] != cell[2]) {
-            float lo[3], hi[3];
-            for (k = 0; k < 3; ++k) {
-                cell[k] = here[k];
-                lo[k] = c->boxes.lo[k] + ((float)here[k] - 0.5f) / c->boxes.inverse;
-                hi[k] = c->boxes.lo[k] + ((float)here[k] + 1.5f) / c->boxes.inverse;
-            }
-            n = isphpbdx_boxes_gather(&c->boxes, lo, hi, list, ISPHPBDX_GATHER);
-        }
-        if (n == 0) continue;
-        s.p = isphx_vec(p), s.reach = c->reach, s.nearest = c->reach, s.cosine = 0.0f;
-        s.contact = c->keep + c->seconds * isphpbdx_length(isphx_vec(c->u0 + 4 * (size_t)i)) + 0.3f * c->dx;
-        s.place_count = s.near_count = s.inside = 0;
-        for (k = 0; k < n; ++k)
-            if (c->wet[c->face[list[k]].body].fluids >> (c->water.material[i] & 31u) & 1u)
-                isphpbdx_visit(c, &s, list[k], s.contact);
-        isphpbdx_store_search(c, i, &s);
     }
 }
 
@@ -1403,7 +1493,7 @@ static void isphpbdx_water_begin(void *user, const float *positions, const float
     memcpy(c->before, c->soft->velocities, bytes);
     memset(c->star, 0, bytes), memset(c->push, 0, bytes);
     isphpbdx_list_faces(c);
-    isphpbdx_boxes_build(&c->boxes, c->box, c->face_count, 2.0f * c->reach);
+    isphpbdx_boxes_build(&c->boxes, c->box, c->face_count, c->reach);
     isphpbdx_run_particles(c, isphpbdx_places_task, c);
     isphpbdx_lend(c);
     for (v = 0; v < c->soft->counts.vertices; ++v) isphpbdx_star_vertex(world, v);
@@ -1780,10 +1870,8 @@ static void isphpbdx_fence_gather(isphpbdx_fence *k, int i) {
     n = isphpbdx_boxes_gather(&c->boxes, lo, hi, list, ISPHPBDX_GATHER);
     k->count = 0;
     for (j = 0; j < n && k->count < ISPHPBDX_FENCED; ++j) {
-        const float *box = c->box + 6 * (size_t)list[j];
         const isphpbdx_wet *wet = c->wet + c->face[list[j]].body;
-        if (box[0] > hi[0] || box[3] < lo[0] || box[1] > hi[1] || box[4] < lo[1] || box[2] > hi[2] || box[5] < lo[2])
-            continue;
+        if (!isphpbdx_boxes_meet(c->box + 6 * (size_t)list[j], lo, hi)) continue;
         if (!(wet->fluids >> (c->water.material[i] & 31u) & 1u) || (wet->solid && c->inside[i])) continue;
         k->list[k->count++] = list[j];
     }
@@ -1792,8 +1880,11 @@ static bool isphpbdx_fence_particle(isphpbdx_fence *k, int i, isphpbdx_hit *last
     const isphpbdx_coupling *c = k->c;
     float offset = c->keep;
     int round;
+    const isphpbd_vec3 way = isphpbdx_sub(isphx_vec(k->x1), isphx_vec(k->x0));
+    const float spare = c->clear[i] - c->keep - c->moved;
+    k->count = 0, last->face = -1;
+    if (spare > 0.0f && isphpbdx_dot(way, way) < spare * spare) return true; /* nothing can have come near */
     isphpbdx_fence_gather(k, i);
-    last->face = -1;
     if (k->count == 0) return true;
     isphpbdx_fence_keep(k);
     for (round = 0; round < ISPHPBDX_ROUNDS; ++round, offset *= 0.5f) {
@@ -1836,7 +1927,13 @@ static void isphpbdx_stop(isphpbdx_coupling *c, int i, const isphpbdx_hit *hit) 
 }
 static void isphpbdx_fence_all(isphpbdx_coupling *c) {
     int f, i;
-    for (f = 0; f < c->face_count; ++f) isphpbdx_face_box(c, f, c->origin, c->soft->positions, 0.0f);
+    float far2 = 0.0f;
+    for (f = 0; f < c->face_count; ++f) isphpbdx_face_box(c, f, c->origin, c->soft->positions);
+    for (f = 0; f < c->soft->counts.vertices; ++f) {
+        const isphpbd_vec3 way = isphpbdx_sub(isphpbdx_get3(c->soft->positions, f), isphpbdx_get3(c->origin, f));
+        far2 = isphpbdx_max(far2, isphpbdx_dot(way, way));
+    }
+    c->moved = sqrtf(far2);
     isphpbdx_boxes_build(&c->boxes, c->box, c->face_count, 2.0f * c->dx);
     isphpbdx_run_particles(c, isphpbdx_fence_task, c);
     c->lost_count = 0;
@@ -4707,6 +4804,7 @@ ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, 
 #undef ISPHPBDX_BLOCK
 #undef ISPHPBDX_PLACES
 #undef ISPHPBDX_NEAR
+#undef ISPHPBDX_SEEN
 #undef ISPHPBDX_GATHER
 #undef ISPHPBDX_FENCED
 #undef ISPHPBDX_YIELD
