@@ -1022,6 +1022,7 @@ typedef struct isphx_cells {
     float radius;
     int axis[3];              /* which coordinate is fastest, middle, slowest: the longest extent is slowest */
     double lo[3], inverse[3]; /* per sorted axis: origin in m, cells per m */
+    double extent[3];         /* m */
     int dim[3];               /* cells of the table per sorted axis */
     bool wraps[3];
     int table_capacity, capacity, count;
@@ -1096,6 +1097,7 @@ static void isphx_cells_frame(isphx_cells *cells, float radius, const float lo[3
     for (k = 0; k < 3; ++k) {
         const double size = (double)radius * 1.00001 / (k == 0 ? ISPHX_CELLS_PER_RADIUS : 1);
         cells->lo[k] = (double)lo[cells->axis[k]];
+        cells->extent[k] = extent[cells->axis[k]];
         cells->inverse[k] = 1.0 / size;
         cells->dim[k] = (int)(extent[cells->axis[k]] * cells->inverse[k]) + 1;
         cells->wraps[k] = false;
@@ -2734,8 +2736,8 @@ typedef struct isphx_entry { /* a wall as seen by one particle in this substep *
     uint32_t tag;
 } isphx_entry;
 
-#define ISPHX_COARSE_SIZES 6
-static const int isphx_coarse_sizes[ISPHX_COARSE_SIZES] = {4, 6, 8, 12, 16, 32}; /* spacings */
+#define ISPHX_COARSE_SIZES 7
+static const int isphx_coarse_sizes[ISPHX_COARSE_SIZES] = {4, 5, 6, 8, 12, 16, 32}; /* spacings */
 
 typedef struct isphx_wall_row {
     float share, weight, gradient, moment, grip;
@@ -2818,6 +2820,7 @@ typedef struct isphx_state {    /* the particles between substeps: what the user
 
 typedef struct isphx_blocks_frame { /* cells of the coarse level */
     int size, dim[3];
+    double lo[3]; /* m */
     bool wraps[3];
     const float *coupling;
     int *table; /* aggregate of every cell, or -1 */
@@ -4846,21 +4849,34 @@ static void isphx_stage_rows(isph_fluid *f) {
 }
 
 /* [coarsen] Coarse level of the pressure matrix. Aggregates are cubic cells of m spacings; the coupling of two
-   neighbours is that of full lattice cells times the fuller share of the emptier one, which is close to the Galerkin
-   matrix and costs nothing. Numbered along the sorted axes, so that the envelope stays narrow. */
+   neighbours is that of full lattice cells times the share of the emptier of their faces, which is close to the Galerkin
+   matrix and costs little. Numbered along the sorted axes, so that the envelope stays narrow. */
+/* Cells along an axis: their borders lie between the layers of a lattice, and what is left over when they do not fit is
+   shared by both ends, because thin cells make a poor coarse level. */
+static void isphx_coarse_axis(const isph_fluid *f, isphx_blocks_frame *frame, int k) {
+    const isphx_cells *cells = &f->cells;
+    const double dx = (double)f->dx;
+    int left = 0;
+    frame->wraps[k] = cells->wraps[k];
+    if (cells->wraps[k]) {
+        const double reaches = (double)cells->dim[k] / (k == 0 ? ISPHX_CELLS_PER_RADIUS : 1);
+        frame->dim[k] = (int)(reaches * (double)f->desc.support / frame->size) + 2;
+    } else {
+        const int layers = (int)(cells->extent[k] / dx + 0.5) + 1;
+        frame->dim[k] = (layers + frame->size - 1) / frame->size;
+        left = frame->dim[k] * frame->size - layers;
+    }
+    frame->dim[k] = isphpbdx_maxi(frame->dim[k], 4);
+    frame->lo[k] = cells->lo[k] - dx * (0.5 + left / 2);
+}
+
 static void isphx_coarse_frame(isph_fluid *f, int table_capacity) {
     isphx_blocks_frame *frame = &f->frame;
-    const int size = isphx_coarse_sizes[f->attempt];
     int k;
-    frame->size = size;
+    frame->size = isphx_coarse_sizes[f->attempt];
     frame->coupling = f->tables.coupling[f->attempt];
     frame->table = (int *)(void *)f->scratch;
-    for (k = 0; k < 3; ++k) {
-        const double cells = (k == 0 ? (double)f->cells.dim[0] / ISPHX_CELLS_PER_RADIUS : (double)f->cells.dim[k]) *
-                             (double)f->desc.support / size;
-        frame->dim[k] = isphpbdx_maxi((int)cells + 2, 4);
-        frame->wraps[k] = f->cells.wraps[k];
-    }
+    for (k = 0; k < 3; ++k) isphx_coarse_axis(f, frame, k);
     while ((int64_t)frame->dim[0] * frame->dim[1] * frame->dim[2] > table_capacity) {
         k = frame->dim[2] > frame->dim[1] ? 2 : 1;
         if (frame->dim[0] > frame->dim[k]) k = 0;
@@ -4876,7 +4892,7 @@ static int isphx_coarse_cell(const isph_fluid *f, const float *p) {
     const double inverse = 1.0 / ((double)f->dx * frame->size);
     int c[3], k;
     for (k = 0; k < 3; ++k) {
-        c[k] = (int)(((double)p[f->cells.axis[k]] - f->cells.lo[k]) * inverse);
+        c[k] = (int)(((double)p[f->cells.axis[k]] - frame->lo[k]) * inverse);
         c[k] = frame->wraps[k] ? isphx_wrap(c[k], frame->dim[k]) : isphpbdx_mini(c[k], frame->dim[k] - 1);
     }
     return (c[2] * frame->dim[1] + c[1]) * frame->dim[0] + c[0];
@@ -4896,8 +4912,32 @@ static void isphx_coarse_rename_task(void *ctx, int block) {
     for (i = block * ISPHX_BLOCK; i < end; ++i) f->coarse.aggregate[i] = f->frame.table[f->coarse.aggregate[i]];
 }
 
-static float isphx_coarse_fill(const isph_fluid *f, int g) {
-    return (float)(f->coarse.member_start[g + 1] - f->coarse.member_start[g]);
+/* Members within a spacing of each face of an aggregate: low and high side of every axis. They wait where the factor
+   comes to be. */
+static float *isphx_coarse_faces(const isphx_coarse *coarse, int g) { return coarse->factor + 6 * (size_t)g; }
+
+static void isphx_coarse_count_faces(const isph_fluid *f, int i, float faces[6]) {
+    const double inverse = 1.0 / (double)f->dx;
+    int k;
+    for (k = 0; k < 3; ++k) {
+        const double at = ((double)f->position[4 * i + f->cells.axis[k]] - f->frame.lo[k]) * inverse;
+        const double in = at - (double)f->frame.size * (double)(int)(at / f->frame.size);
+        if (in < 1.0) faces[2 * k] += 1.0f;
+        if (in >= (double)(f->frame.size - 1)) faces[2 * k + 1] += 1.0f;
+    }
+}
+
+/* What is left of the coupling of two full cells when the faces that they turn to each other are not full; at least
+   that of a particle, since components are found by links. */
+static float isphx_coarse_contact(const isph_fluid *f, int own, int other, const int step[3]) {
+    const float *a = isphx_coarse_faces(&f->coarse, own), *b = isphx_coarse_faces(&f->coarse, other);
+    float least = 3e38f;
+    int k;
+    for (k = 0; k < 3; ++k) {
+        if (step[k] == 0) continue;
+        least = isphpbdx_min(least, isphpbdx_min(a[2 * k + (step[k] > 0)], b[2 * k + (step[k] < 0)]));
+    }
+    return isphpbdx_max(least * (float)f->frame.size, 1.0f);
 }
 
 /* Links the cell to those of its 13 lower neighbours that are occupied. */
@@ -4922,7 +4962,7 @@ static void isphx_coarse_link_cell(isph_fluid *f, int cell) {
         if (outside) continue;
         other = frame->table[(n[2] * frame->dim[1] + n[1]) * frame->dim[0] + n[0]];
         if (other < 0 || other == own) continue;
-        coupling = frame->coupling[kind] * isphpbdx_min(isphx_coarse_fill(f, own), isphx_coarse_fill(f, other));
+        coupling = frame->coupling[kind] * isphx_coarse_contact(f, own, other, step);
         coupling *= f->scale[scale_at] * f->scale[coarse->member[coarse->member_start[other]]];
         isphx_coarse_link(coarse, isphpbdx_maxi(own, other), isphpbdx_mini(own, other), coupling);
         coarse->diagonal[own] += coupling;
@@ -4930,16 +4970,19 @@ static void isphx_coarse_link_cell(isph_fluid *f, int cell) {
     }
 }
 
-/* The part of the diagonals that does not couple: air, and the anchor of closed components. */
+/* The part of the diagonals that does not couple: air, and the anchor of closed components; and what couples. */
 static void isphx_coarse_diagonal_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
     isphx_coarse *coarse = &f->coarse;
     const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
     int g, m;
     for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
+        float *faces = isphx_coarse_faces(coarse, g);
         coarse->link_count[g] = 0, coarse->diagonal[g] = 0.0f;
+        memset(faces, 0, 6 * sizeof(float));
         for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
             const int i = coarse->member[m];
+            isphx_coarse_count_faces(f, i, faces);
             coarse->diagonal[g] += f->scale[i] * f->scale[i] * (f->air[i] + 1e-5f * f->tables.full_weight);
         }
     }
