@@ -83,9 +83,9 @@ NUMERICS AND UNITS
     walls are seen as planes, so curvature finer than a few spacings is blurred; more than six walls at one particle
     are ignored. Pressure on a wall is right on average, not particle by particle. Particles inside a solid are pushed
     out, at most a spacing per substep.
-    A host body coupled by impulses once per step should weigh at least a tenth of the liquid it displaces; lighter
-    ones want shorter steps, or the coupler, whose walls yield inside the solve. Every particle looks at every
-    boundary: some hundreds of boundaries are in order.
+    Floating bodies want their mass in the desc (isph_boundary_desc): they then yield inside the pressure solve, however
+    light they are. A body that the host moves by impulses alone should weigh at least a tenth of what it displaces.
+    Hundreds of boundaries are in order.
 
 ERRORS
     Fallible calls answer an isphpbd_result and have changed nothing unless it is ISPHPBD_OK. NaN and infinite input is
@@ -2698,6 +2698,8 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
    densities. */
 #define ISPHX_TABLE              128 /* intervals of the wall tables over 0 .. H */
 #define ISPHX_WALLS              6   /* walls that one particle can meet */
+#define ISPHX_GROUP              16  /* particles that look for boundaries together */
+#define ISPHX_NEARBY             64  /* boundaries that they may find */
 #define ISPHX_WALL_BLOCK         512 /* particles whose walls share their room */
 #define ISPHX_STRETCH            8   /* blocks whose matrix entries share their room */
 #define ISPHX_WALLS_PER_BLOCK    (3 * ISPHX_WALL_BLOCK)
@@ -2787,6 +2789,7 @@ typedef struct isphx_boundary {
     uint64_t shape_hash;          /* of all that does not change while it lives */
     double linear[3], angular[3]; /* impulse since last taken */
     /* of the substep that runs */
+    float world_lo[3], world_hi[3];       /* bounds at its start */
     isphpbd_vec3 linear_now, angular_now; /* velocities, as far as they are known */
     double gain[6];                       /* impulse on a body so far: linear, and angular about its position */
     double inverse_inertia[3][3];         /* of a body, world axes */
@@ -2865,6 +2868,7 @@ struct isph_fluid {
     uint8_t *entry_count;
     isphx_entry *entry;
     int *body_entry, *body_particle;   /* entries that belong to bodies, body by body: the end of the next two arrays */
+    bool shells;                       /* a mesh without thickness is there */
     bool bodies;                       /* a boundary with mass is there */
     float *wall_impulse, *wall_change; /* per entry of the coupler, inside the solve */
     isph_wall_impulse *impulse;
@@ -3791,10 +3795,8 @@ static bool isphx_segment_meets(const isphx_node *node, isphpbd_vec3 a, isphpbd_
     return true;
 }
 
-/* Does a particle that was at `from` (world, pose) and is at `to` (world, end pose) pass through the mesh? In the
-   frame of the mesh the triangles stand still, so the test is exact for a moving mesh too. */
-static bool isphx_mesh_crossed(const isph_fluid *f, const isphx_boundary *b, isphpbd_vec3 from, isphpbd_vec3 to) {
-    const isphpbd_vec3 a = isphx_to_local(&b->pose, from), c = isphx_to_local(&b->end, to);
+/* Does the way from a to c (local) go through the mesh? */
+static bool isphx_mesh_between(const isph_fluid *f, const isphx_boundary *b, isphpbd_vec3 a, isphpbd_vec3 c) {
     int stack[64], top = 0, k;
     stack[top++] = b->node_first;
     while (top > 0) {
@@ -3807,6 +3809,12 @@ static bool isphx_mesh_crossed(const isph_fluid *f, const isphx_boundary *b, isp
         if (node->count == 0) stack[top++] = node->first, stack[top++] = index + 1;
     }
     return false;
+}
+
+/* Does a particle that was at `from` (world, pose) and is at `to` (world, end pose) pass through the mesh? In the
+   frame of the mesh the triangles stand still, so the test is exact for a moving mesh too. */
+static bool isphx_mesh_crossed(const isph_fluid *f, const isphx_boundary *b, isphpbd_vec3 from, isphpbd_vec3 to) {
+    return isphx_mesh_between(f, b, isphx_to_local(&b->pose, from), isphx_to_local(&b->end, to));
 }
 
 /* ---- making a mesh ---- */
@@ -4298,14 +4306,36 @@ static void isphx_body_kick(isphx_boundary *b, const isphx_six *impulse) {
         isphpbdx_add(b->angular_now, isphpbd_v3((float)change.v[3], (float)change.v[4], (float)change.v[5]));
 }
 
+static bool isphx_is_shell(const isphx_boundary *b) { return b->desc.shape == ISPH_SHAPE_MESH && !b->desc.mesh_solid; }
+
+/* Box round a boundary, world axes. */
+static void isphx_boundary_box(isphx_boundary *b) {
+    const isphpbd_vec3 middle = isphpbd_v3(0.5f * (b->lo[0] + b->hi[0]), 0.5f * (b->lo[1] + b->hi[1]),
+                                           0.5f * (b->lo[2] + b->hi[2])),
+                       centre = isphx_to_world(&b->pose, middle);
+    int a, k;
+    for (a = 0; a < 3; ++a) {
+        float half = 0.0f;
+        for (k = 0; k < 3; ++k) {
+            const isphpbd_vec3 axis = isphpbd_v3(k == 0 ? 1.0f : 0.0f, k == 1 ? 1.0f : 0.0f, k == 2 ? 1.0f : 0.0f);
+            half +=
+                0.5001f * (b->hi[k] - b->lo[k]) * isphpbdx_abs(isphx_axis(isphpbdx_rotate(b->pose.rotation, axis), a));
+        }
+        if (b->hi[0] > 1e29f) half = 3e37f; /* unbounded */
+        b->world_lo[a] = isphx_axis(centre, a) - half, b->world_hi[a] = isphx_axis(centre, a) + half;
+    }
+}
+
 /* Every substep starts from the given motion. */
 static void isphx_bodies_begin(isph_fluid *f) {
     int a;
-    f->bodies = false;
+    f->bodies = f->shells = false;
     for (a = 0; a < f->active_count; ++a) {
         isphx_boundary *b = f->boundary + f->active[a];
         b->linear_now = b->desc.linear_velocity, b->angular_now = b->desc.angular_velocity;
         memset(b->gain, 0, sizeof b->gain);
+        isphx_boundary_box(b);
+        f->shells = f->shells || isphx_is_shell(b);
         b->entry_first = b->entry_count = 0;
         if (!(b->desc.mass > 0.0f)) continue;
         isphx_body_inertia(b, &b->pose, -1.0, b->inverse_inertia);
@@ -4352,10 +4382,10 @@ static float isphx_body_local(const isphx_boundary *b, isphpbd_vec3 normal, isph
    n1.n2 <= 1. */
 static isphpbd_vec3 isphx_vec(const float *p) { return isphpbd_v3(p[0], p[1], p[2]); }
 
-static bool isphx_boundary_near(const isphx_boundary *b, isphpbd_vec3 point, float reach) {
-    const isphpbd_vec3 p = isphx_to_local(&b->pose, point);
-    return p.x > b->lo[0] - reach && p.x < b->hi[0] + reach && p.y > b->lo[1] - reach && p.y < b->hi[1] + reach &&
-           p.z > b->lo[2] - reach && p.z < b->hi[2] + reach;
+/* Do the bounds of a boundary come nearer than reach to the box lo .. hi? */
+static bool isphx_boundary_near(const isphx_boundary *b, const float *lo, const float *hi, float reach) {
+    return hi[0] > b->world_lo[0] - reach && lo[0] < b->world_hi[0] + reach && hi[1] > b->world_lo[1] - reach &&
+           lo[1] < b->world_hi[1] + reach && hi[2] > b->world_lo[2] - reach && lo[2] < b->world_hi[2] + reach;
 }
 
 /* The farthest goes when there are too many. */
@@ -4376,13 +4406,41 @@ static bool isphx_boundary_meets(const isphx_boundary *b, int material) {
     return material >= 32 || (b->desc.material_mask >> material & 1u) != 0;
 }
 
-static int isphx_own_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx_entry *list, uint32_t *flags) {
-    int a, k, n = 0;
+typedef struct isphx_nearby { /* boundaries that a few particles next to each other may meet */
+    const int *which;
+    int count, room[ISPHX_NEARBY];
+} isphx_nearby;
+
+/* Looks at all boundaries once for a group. When there are few, or too many near by, every particle looks for itself. */
+static void isphx_find_nearby(const isph_fluid *f, int begin, int end, isphx_nearby *nearby) {
+    float lo[3], hi[3];
+    int a, i, k, n = 0;
+    nearby->which = f->active, nearby->count = f->active_count;
+    if (f->active_count < 4) return;
+    for (k = 0; k < 3; ++k) lo[k] = hi[k] = f->position[4 * begin + k];
+    for (i = begin + 1; i < end; ++i) {
+        for (k = 0; k < 3; ++k) {
+            lo[k] = isphpbdx_min(lo[k], f->position[4 * i + k]);
+            hi[k] = isphpbdx_max(hi[k], f->position[4 * i + k]);
+        }
+    }
     for (a = 0; a < f->active_count; ++a) {
-        const isphx_boundary *boundary = f->boundary + f->active[a];
+        if (!isphx_boundary_near(f->boundary + f->active[a], lo, hi, f->reach)) continue;
+        if (n == ISPHX_NEARBY) return;
+        nearby->room[n++] = f->active[a];
+    }
+    nearby->which = nearby->room, nearby->count = n;
+}
+
+static int isphx_own_walls(const isph_fluid *f, int i, isphpbd_vec3 p, const isphx_nearby *nearby, isphx_entry *list,
+                           uint32_t *flags) {
+    int a, k, n = 0;
+    for (a = 0; a < nearby->count; ++a) {
+        const isphx_boundary *boundary = f->boundary + nearby->which[a];
         isphx_foot feet[ISPHX_WALLS];
         int count;
-        if (!isphx_boundary_meets(boundary, f->material[i]) || !isphx_boundary_near(boundary, p, f->reach)) continue;
+        if (!isphx_boundary_near(boundary, &p.x, &p.x, f->reach) || !isphx_boundary_meets(boundary, f->material[i]))
+            continue;
         count = isphx_boundary_feet(f, boundary, &boundary->pose, p, f->reach, feet);
         for (k = 0; k < count; ++k) {
             isphx_entry entry;
@@ -4396,7 +4454,7 @@ static int isphx_own_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx_ent
             entry.grip = entry.skin = boundary->desc.viscous_grip;
             if (f->desc.rigid_local && boundary->desc.mass > 0.0f)
                 entry.inverse_mass = isphx_body_local(boundary, entry.normal, p);
-            entry.boundary = f->active[a];
+            entry.boundary = nearby->which[a];
             n = isphx_entry_push(list, n, &entry, flags);
         }
     }
@@ -4486,11 +4544,14 @@ static void isphx_walls_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
     const int begin = block * ISPHX_WALL_BLOCK, end = isphpbdx_mini(begin + ISPHX_WALL_BLOCK, f->count);
     int used = block * ISPHX_WALLS_PER_BLOCK, i;
+    isphx_nearby nearby;
     uint32_t flags = 0;
     for (i = begin; i < end; ++i) {
         const isphpbd_vec3 p = isphx_vec(f->position + 4 * i);
         isphx_entry list[ISPHX_WALLS];
-        int n = isphx_own_walls(f, i, p, list, &flags);
+        int n;
+        if (i % ISPHX_GROUP == 0) isphx_find_nearby(f, i, isphpbdx_mini(i + ISPHX_GROUP, end), &nearby);
+        n = isphx_own_walls(f, i, p, &nearby, list, &flags);
         n = isphx_coupler_walls(f, i, p, list, n, &flags);
         n = isphx_entries_fit(list, n, (block + 1) * ISPHX_WALLS_PER_BLOCK - used - (end - 1 - i), &flags);
         isphx_walls_join(f, i, list, n);
@@ -4528,13 +4589,45 @@ static int isphx_row_search(const isphx_cells *cells, int row, const isphx_run *
     return n;
 }
 
-/* Takes the neighbours out that the coupler's surfaces separate from the row. */
+/* Is a shell that both particles see between them? They then see it under opposite normals, or nearly, and no farther
+   away than they are from each other. */
+static bool isphx_shell_between(const isph_fluid *f, int i, int j) {
+    const int low = isphpbdx_mini(i, j), high = isphpbdx_maxi(i, j); /* the same answer either way */
+    const float apart =
+        isphpbdx_length(isphpbdx_sub(isphx_vec(f->position + 4 * low), isphx_vec(f->position + 4 * high)));
+    int a, b;
+    for (a = f->entry_first[low]; a < f->entry_first[low] + f->entry_count[low]; ++a) {
+        const isphx_boundary *shell = f->boundary + isphpbdx_maxi(f->entry[a].boundary, 0);
+        if (f->entry[a].boundary < 0 || !isphx_is_shell(shell)) continue;
+        for (b = f->entry_first[high]; b < f->entry_first[high] + f->entry_count[high]; ++b) {
+            if (f->entry[b].boundary != f->entry[a].boundary ||
+                isphpbdx_dot(f->entry[a].normal, f->entry[b].normal) > -0.2f ||
+                f->entry[a].distance + f->entry[b].distance > 1.01f * apart)
+                continue;
+            if (isphx_mesh_between(f, shell, isphx_to_local(&shell->pose, isphx_vec(f->position + 4 * low)),
+                                   isphx_to_local(&shell->pose, isphx_vec(f->position + 4 * high))))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool isphx_sees_shell(const isph_fluid *f, int i) {
+    int e;
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
+        if (f->entry[e].boundary >= 0 && isphx_is_shell(f->boundary + f->entry[e].boundary)) return true;
+    return false;
+}
+
+/* Takes the neighbours out that shells or the coupler's surfaces separate from the row. */
 static int isphx_row_part(const isph_fluid *f, int row, int *list, int n) {
     const isph_coupler *c = &f->coupler;
+    const bool guarded = c->separated && c->guarded && c->guarded[row], shells = f->shells && isphx_sees_shell(f, row);
     int j, kept = 0;
-    if (!c->guarded[row]) return n;
+    if (!guarded && !shells) return n;
     for (j = 0; j < n; ++j) {
-        if (c->guarded[list[j]] && c->separated(c->user, row, list[j])) continue;
+        if (guarded && c->guarded[list[j]] && c->separated(c->user, row, list[j])) continue;
+        if (shells && isphx_shell_between(f, row, list[j])) continue;
         list[kept++] = list[j];
     }
     return kept;
@@ -4562,7 +4655,7 @@ static void isphx_chunk_search(const isph_fluid *f, int chunk, isphx_chunk_work 
             }
         }
         work->found[lane] = isphx_row_search(cells, row, runs, run_count, work->list[lane]);
-        if (f->coupler.guarded && f->coupler.separated)
+        if (f->shells || (f->coupler.guarded && f->coupler.separated))
             work->found[lane] = isphx_row_part(f, row, work->list[lane], work->found[lane]);
     }
 }
@@ -7304,6 +7397,8 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_TABLE
 #undef ISPHX_WALLS
 #undef ISPHX_WALL_BLOCK
+#undef ISPHX_GROUP
+#undef ISPHX_NEARBY
 #undef ISPHX_STRETCH
 #undef ISPHX_WALLS_PER_BLOCK
 #undef ISPHX_CG_HURRIED
