@@ -10,8 +10,9 @@
 
 #define ISPHPBD_IMPLEMENTATION
 #define EXAMPLES_IMPLEMENTATION
-#include "isphpbd_pbd.h"
-#include "isphpbd_sph.h"
+#include "isphpbd.h"
+
+#include "examples/scenes.h"
 
 #include "bench_document.h"
 #include "bench_fluid.h"
@@ -19,6 +20,7 @@
 #include "bench_slices.h"
 #include "bench_soft.h"
 #include "bench_textbook.h"
+#include "bench_world.h"
 
 static void bench_scaling(bench *b) {
     bench_scaling_fluid(b);
@@ -39,8 +41,10 @@ static const bench_case cases[] = {
     {"textbook", bench_textbook, "ratio to a plain textbook step"},
     {"dam", bench_dam, "particle-steps per second by density error; the largest stable step"},
     {"constraints", bench_constraints, "ns per projection by kind, cloth and tetrahedra"},
+    {"paper", bench_paper, "the scenes of tables 1 and 2 of the ISPH-PBD paper"},
     {"scaling", bench_scaling, "cost and memory over particles and constraints; 1..n threads"},
     {"slices", bench_slices, "units of work of a substep in pieces"},
+    {"budget", bench_budget, "frame times against deadlines"},
     {"solvers", bench_solvers, "CG and BiCGSTAB with all preconditioners, to 1e-1 .. 1e-5"},
 };
 enum { CASES = (int)(sizeof cases / sizeof cases[0]) };

@@ -8,6 +8,7 @@
 
 #include "bench_fluid.h"
 #include "bench_soft.h"
+#include "bench_world.h"
 #include "plot.h"
 
 typedef struct document {
@@ -94,6 +95,11 @@ static void document_goals(document *d) {
     goal(d, "gradient and move, in products", look(d, "stages", sse2, "gradient_and_move") / pair, false, 4.0, "");
     goal(d, "fluid on all threads", d->b->threads > 1 ? look(d, "scaling", speedup, "speedup") : 0.0, true,
          0.9 * d->b->threads, "times one");
+    for (int k = 0; k < PAPER_ROWS; ++k) {
+        char what[96];
+        (void)snprintf(what, sizeof what, "`%s` on %d threads (the paper's time)", paper_rows[k].scene, d->b->threads);
+        goal(d, what, look(d, "paper", paper_rows[k].scene, "wall_mean"), false, paper_rows[k].milliseconds, "ms");
+    }
     goal(d, "plain C, SSE2, AVX2, any number of threads: same bits", look(d, "stages", "", "same_bits"), true, 1.0, "");
     goal(d, "cloth 65 x 65, 12 substeps (half of Jolt's 1.98 ms)", look(d, "constraints", "cloth.1_thread", "step"),
          false, 0.99, "ms");
@@ -338,6 +344,119 @@ static void document_scaling(document *d) {
     document_threads(d);
 }
 
+/* ==== [paper] ===================================================================================================== */
+
+static void document_paper_row(document *d, const paper_row *row) {
+    const char *at = row->scene;
+    if (!has(d, "paper", at, "wall_mean")) return;
+    say(d, "| %s | %.1f (%.0f) | %.1f (%.0f) | %.1f + %.1f (%.1f) | %.1f (%.1f) | %.1f | %.1f | %.1f | %.2f |\n", at,
+        1e-3 * look(d, "paper", at, "particles"), row->particles, 1e-3 * look(d, "paper", at, "constraints"),
+        row->constraints, look(d, "paper", at, "pressure_iterations"), look(d, "paper", at, "density_iterations"),
+        row->pressure_iterations, look(d, "paper", at, "rounds"), row->rounds, look(d, "paper", at, "cpu_mean"),
+        look(d, "paper", at, "wall_mean"), row->milliseconds, row->milliseconds / look(d, "paper", at, "wall_mean"));
+}
+
+static void document_paper_shares(document *d) {
+    static const char *const shares[6] = {"share_neighbours", "share_walls",    "share_pressure",
+                                          "share_move",       "share_coupling", "share_constraints"};
+    say(d, "| where the step goes | neighbours | walls | pressure | move | coupling | constraints |\n"
+           "|---|---:|---:|---:|---:|---:|---:|\n");
+    for (int k = 0; k < PAPER_ROWS; ++k) {
+        if (!has(d, "paper", paper_rows[k].scene, shares[0])) continue;
+        say(d, "| %s |", paper_rows[k].scene);
+        for (int j = 0; j < 6; ++j) say(d, " %.0f %% |", 100.0 * look(d, "paper", paper_rows[k].scene, shares[j]));
+        say(d, "\n");
+    }
+    say(d, "\n");
+}
+
+static void document_paper_weak(document *d) {
+    say(d, "Table 2, weakly compressible against incompressible, ms per step of 1 ms (the paper's in brackets):\n\n"
+           "| scene | weakly compressible | incompressible |\n|---|---:|---:|\n");
+    for (int k = 0; k < PAPER_ROWS; ++k) {
+        char at[48];
+        (void)snprintf(at, sizeof at, "%s.weak", paper_rows[k].scene);
+        if (has(d, "paper", at, "weakly_compressible"))
+            say(d, "| %s | %.1f (%.1f) | %.1f (%.1f) |\n", paper_rows[k].scene,
+                look_wall(d, "paper", at, "weakly_compressible"), paper_rows[k].weak,
+                look_wall(d, "paper", at, "incompressible"), paper_rows[k].incompressible);
+    }
+    say(d, "\n");
+}
+
+static void document_paper(document *d) {
+    if (!has(d, "paper", paper_rows[0].scene, "wall_mean")) return;
+    say(d,
+        "## The paper's scenes\n\nTable 1 of Abu Rumman et al. 2020 (ISPH-PBD), whose figures stand in brackets and in "
+        "the last but one column: another machine, a quad-core Intel i7 of 2.8 GHz. Here %d threads; means over the "
+        "run, "
+        "during which emitters fill some of the scenes; time steps and constraint iterations as in the paper.\n\n",
+        d->b->threads);
+    say(d, "| scene | thousand particles | thousand constraints | iterations, pressure + density | rounds | CPU ms per "
+           "step | "
+           "wall ms | paper's ms | times faster |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+    for (int k = 0; k < PAPER_ROWS; ++k) document_paper_row(d, &paper_rows[k]);
+    say(d, "\n");
+    document_paper_shares(d);
+    document_paper_weak(d);
+}
+
+/* ==== [budget] ==================================================================================================== */
+
+static void document_budget_plot(document *d) {
+    static const char *const labels[BUDGETS] = {"no deadline", "16 ms", "8 ms", "4 ms", "2 ms"};
+    plot p = plot_make("Frame times by deadline", "share of the frames, %", "CPU ms of a frame, at most");
+    double share[BUDGET_FRAMES];
+    int frames = 0;
+    for (int k = 0; k < BUDGETS; ++k) frames = budget_runs[k].frames > frames ? budget_runs[k].frames : frames;
+    for (int i = 0; i < frames; ++i) share[i] = 100.0 * (i + 1) / frames;
+    p.y.logarithmic = 1;
+    for (int k = 0; k < BUDGETS; ++k) {
+        if (budget_runs[k].frames == frames) plot_add(&p, labels[k], share, budget_runs[k].cpu, frames, PLOT_LINE);
+    }
+    document_plot(d, &p, "performance_budget");
+}
+
+static void document_budget_row(document *d, const char *at) {
+    if (!has(d, "budget", at, "wall_p50")) return;
+    say(d, "| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f %% |\n", at, look(d, "budget", at, "cpu_p50"),
+        look(d, "budget", at, "cpu_p99"), look(d, "budget", at, "cpu_max"), look(d, "budget", at, "wall_p50"),
+        look(d, "budget", at, "wall_p99"), look(d, "budget", at, "wall_max"), look(d, "budget", at, "speed"),
+        look(d, "budget", at, "density_error"));
+}
+
+static void document_budget(document *d) {
+    if (!has(d, "budget", "no_deadline", "wall_p50")) return;
+    say(d, "## Deadlines\n\nFrames of 1/60 s of the double dam break (28,000 particles round a statue), one thread. "
+           "With a "
+           "deadline the world cuts iterations and then spreads a step over several frames: the game keeps its frame "
+           "rate, "
+           "the water slows down. Wall times include whatever else the machine did.\n\n"
+           "| | CPU ms: median | 99 %% | most | wall ms: median | 99 %% | most | simulated s per s | compression |\n"
+           "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+    document_budget_row(d, "no_deadline");
+    for (int k = 1; k < BUDGETS; ++k) {
+        char at[32];
+        (void)snprintf(at, sizeof at, "deadline_%.0f_ms", budget_milliseconds[k]);
+        document_budget_row(d, at);
+    }
+    say(d, "\n");
+    document_budget_plot(d);
+    for (int k = 0; k < d->b->figure_count; ++k) {
+        const figure *f = &d->b->figures[k];
+        int particles;
+        char units[32];
+        if (sscanf(f->name, "slices.%d.longes%1[t]", &particles, units) != 2) continue;
+        (void)snprintf(units, sizeof units, "%d", particles);
+        say(d,
+            "- %d particles: a substep has %.0f units of work, between which it can pause; the mean takes %.0f us of "
+            "one "
+            "core, the longest %.0f us.\n",
+            particles, look(d, "slices", units, "units"), look(d, "slices", units, "mean"), f->value);
+    }
+    say(d, "\n");
+}
+
 /* ==== [solvers] =================================================================================================== */
 
 static void document_solvers(document *d) {
@@ -385,7 +504,9 @@ static void document_write(const bench *b) {
     document_dam(&d);
     document_textbook(&d);
     document_soft(&d);
+    document_paper(&d);
     document_scaling(&d);
+    document_budget(&d);
     document_solvers(&d);
     document_close(&d, b->document);
 }

@@ -190,7 +190,7 @@ BENCH_FN void figure_times(bench *b, const char *name, timing t, double per_seco
 
 /* Units of 1/per_second s, of samples of `items` each. */
 BENCH_FN timing figure_samples(bench *b, const char *name, samples *s, double per_second, double items,
-                              const char *unit) {
+                               const char *unit) {
     const timing t = samples_times(s, per_second, items);
     figure_times(b, name, t, per_second, unit);
     return t;
