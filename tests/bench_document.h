@@ -7,6 +7,7 @@
 #define BENCH_DOCUMENT_H
 
 #include "bench_fluid.h"
+#include "bench_slices.h"
 #include "bench_soft.h"
 #include "bench_world.h"
 #include "plot.h"
@@ -425,6 +426,21 @@ static void document_budget_row(document *d, const char *at) {
         look(d, "budget", at, "density_error"));
 }
 
+static void document_slices(document *d) {
+    for (int k = 0; k < SLICE_SIZES; ++k) {
+        const int side = slice_sides[k];
+        char at[32];
+        (void)snprintf(at, sizeof at, "%d", side * side * side);
+        if (!has(d, "slices", at, "units")) continue;
+        say(d,
+            "- %s particles: a substep has %.0f units of work, between which it can pause; the mean takes %.0f us of "
+            "one "
+            "core, the longest %.0f us.\n",
+            at, look(d, "slices", at, "units"), look(d, "slices", at, "mean"), look(d, "slices", at, "longest"));
+    }
+    say(d, "\n");
+}
+
 static void document_budget(document *d) {
     if (!has(d, "budget", "no_deadline", "wall_p50")) return;
     say(d, "## Deadlines\n\nFrames of 1/60 s of the double dam break (28,000 particles round a statue), one thread. "
@@ -442,19 +458,7 @@ static void document_budget(document *d) {
     }
     say(d, "\n");
     document_budget_plot(d);
-    for (int k = 0; k < d->b->figure_count; ++k) {
-        const figure *f = &d->b->figures[k];
-        int particles;
-        char units[32];
-        if (sscanf(f->name, "slices.%d.longes%1[t]", &particles, units) != 2) continue;
-        (void)snprintf(units, sizeof units, "%d", particles);
-        say(d,
-            "- %d particles: a substep has %.0f units of work, between which it can pause; the mean takes %.0f us of "
-            "one "
-            "core, the longest %.0f us.\n",
-            particles, look(d, "slices", units, "units"), look(d, "slices", units, "mean"), f->value);
-    }
-    say(d, "\n");
+    document_slices(d);
 }
 
 /* ==== [solvers] =================================================================================================== */

@@ -39,15 +39,17 @@ static void slices_measure(isph_fluid *fluid, slices *s, int repeats) {
     free(snapshot);
 }
 
+enum { SLICE_SIZES = 4 };
+static const int slice_sides[SLICE_SIZES] = {27, 37, 47, 59}; /* particles along an edge of the dam */
+
 static void bench_slices(bench *b) {
-    static const int sides[4] = {27, 37, 47, 59};
     slices *s = (slices *)need(malloc(sizeof *s));
     heading(b, "units of work into which a substep can be divided, one thread, the least of the repeats of every unit");
-    for (int k = 0; k < (b->quick ? 2 : 4); ++k) {
-        isph_fluid_desc desc = dam_desc(sides[k], 2.0f);
-        isph_fluid *fluid = dam_create(&desc, sides[k]);
+    for (int k = 0; k < (b->quick ? 2 : SLICE_SIZES); ++k) {
+        isph_fluid_desc desc = dam_desc(slice_sides[k], 2.0f);
+        isph_fluid *fluid = dam_create(&desc, slice_sides[k]);
         double sum = 0.0;
-        dam_run(fluid, sides[k] < 40 ? 0.2f : 0.05f);
+        dam_run(fluid, slice_sides[k] < 40 ? 0.2f : 0.05f);
         memset(s, 0, sizeof *s);
         slices_measure(fluid, s, b->repeats ? b->repeats : b->quick ? 5 : 15);
         for (int i = 0; i < s->count; ++i) sum += s->least[i];
