@@ -447,7 +447,8 @@ static void document_budget(document *d) {
            "With a "
            "deadline the world cuts iterations and then spreads a step over several frames: the game keeps its frame "
            "rate, "
-           "the water slows down. Wall times include whatever else the machine did.\n\n"
+           "the water slows down. The clock that the world looks at is the CPU time of the program; wall times include "
+           "whatever else the machine did.\n\n"
            "| | CPU ms: median | 99 %% | most | wall ms: median | 99 %% | most | simulated s per s | compression |\n"
            "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
     document_budget_row(d, "no_deadline");
