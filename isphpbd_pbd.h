@@ -1293,8 +1293,8 @@ typedef struct ipbdx_pair {
 
 typedef struct ipbdx_drift {
     isphpbd_vec3 mean;
-    float rest;
-} ipbdx_drift; /* of a body: all of it, and what deviates at most */
+    float rest, excess;
+} ipbdx_drift; /* of a body: all of it, what deviates from that at most, and by how much at most beyond its leeway */
 
 typedef struct ipbdx_counts {
     int vertices, inputs, triangles, surface_edges, slabs, groups[IPBDX_STORES];
@@ -1356,11 +1356,14 @@ struct ipbd_world {
     int point_pair_count, pair_count;
     ipbdx_contact *contacts;
     int contact_count, pair_limit;
-    isphpbd_vec3 *reference, *origins;             /* positions when the pairs were listed; when the substep began */
-    float pair_margin, pair_drift, pair_thickness; /* m: drift is how much nearer anything can have come since */
-    ipbdx_drift *drifts;                           /* per body */
-    bool pairs_stale, soft;                        /* soft: some body takes part */
-    int *block_contacts;                           /* per block of pairs */
+    isphpbd_vec3 *reference, *origins; /* positions when the pairs were listed; when the substep began */
+    float *leeway; /* m, by which a vertex may deviate from its body's drift before the list is no longer enough; its
+                           first half is the result, the second scratch */
+    float pair_leeway;                /* m, by which two bodies may drift against each other */
+    float pair_drift, pair_thickness; /* m: drift is how much nearer anything can have come since */
+    ipbdx_drift *drifts;              /* per body */
+    bool pairs_stale, soft;           /* soft: some body takes part */
+    int *block_contacts;              /* per block of pairs */
     struct {
         int collider_contacts, impacts, quarantined;
         uint64_t step, solve, contacts, began;
@@ -1466,6 +1469,7 @@ static void ipbdx_lay_out_rest(ipbd_world *w, isphpbdx_layout *l) {
     w->drifts = (ipbdx_drift *)isphpbdx_take(l, (size_t)c->bodies, sizeof *w->drifts);
     w->reference = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->reference);
     w->origins = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->origins);
+    w->leeway = (float *)isphpbdx_take(l, 2 * (size_t)c->vertices * soft, sizeof *w->leeway);
     w->pair_limit = c->contacts;
 }
 static size_t ipbdx_lay_out(ipbd_world *world, unsigned char *base) {
@@ -1512,8 +1516,7 @@ static bool ipbdx_capacity_valid(const ipbd_capacity *c) {
 static isphpbd_result ipbdx_world_desc_check(ipbd_world_desc *d) {
     if (d->cookie != IPBDX_WORLD_COOKIE)
         return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "make the world desc with ipbd_world_desc_default()");
-    if (!ipbdx_sane3(d->gravity) || !ipbdx_sane3(d->wind) || !isphpbdx_finite(d->air_density) ||
-        d->air_density < 0.0f)
+    if (!ipbdx_sane3(d->gravity) || !ipbdx_sane3(d->wind) || !isphpbdx_finite(d->air_density) || d->air_density < 0.0f)
         return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "gravity, wind or air_density is not finite or negative");
     if (d->substeps < 1 || d->substeps > 1000 || d->iterations < 1 || d->iterations > 1000)
         return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "substeps and iterations must be in 1..1000");
@@ -3230,10 +3233,10 @@ static void ipbdx_collect_attachments(ipbd_world *world) {
                     if (ipbdx_group_attached(world, body, kind, group)) ipbdx_collect_group(world, body, kind, group);
         for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i) /* their own weight and loads */
             if (world->pins[i].pinned >= 2u)
-                ipbdx_push_collider(
-                    world->colliders + world->pins[i].pinned - 2u, ipbdx_v3(world->positions + 4 * (size_t)i),
-                    isphpbdx_madd(ipbdx_v3(world->loads + 4 * (size_t)i), world->desc.gravity,
-                                  body->gravity_scale * world->masses[i] * world->h));
+                ipbdx_push_collider(world->colliders + world->pins[i].pinned - 2u,
+                                    ipbdx_v3(world->positions + 4 * (size_t)i),
+                                    isphpbdx_madd(ipbdx_v3(world->loads + 4 * (size_t)i), world->desc.gravity,
+                                                  body->gravity_scale * world->masses[i] * world->h));
     }
 }
 static void ipbdx_release(ipbd_world *world, int v) {
@@ -4315,10 +4318,10 @@ ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_co
 }
 
 /* ---- [proximity] which soft parts are near each other ---------------------------------------------------------------
-   Points against triangles and edges against edges, of one body with itself or of two bodies. Pairs nearer than the
-   contact
-   distance plus a margin are listed and kept until something has moved by half the margin. The list is in a fixed order
-   and only a filter, so results do not depend on when it was made. */
+   Points against triangles and edges against edges, of one body with itself or of two bodies. Every vertex has a leeway,
+   more where things move fast; pairs that can come within contact distance while all vertices stay within theirs are
+   listed, and the list is kept that long. It is in a fixed order and only a filter, so results do not depend on when
+   it was made. */
 
 static bool ipbdx_meets(const ipbd_world *world, int a, int b) {
     const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
@@ -4350,12 +4353,17 @@ static ipbdx_tree ipbdx_tree_of(const ipbd_world *world, const ipbdx_body *body,
     tree.leaf_begin = (1 << ipbdx_tree_depth(tree.count)) - 1, tree.vertex_begin = body->vertex_begin;
     return tree;
 }
+/* Where a vertex can be while the list holds. */
+static void ipbdx_vertex_bounds(const ipbd_world *world, size_t v, float *bounds, bool first) {
+    isphpbd_vec3 leeway = isphpbd_v3(world->leeway[v], world->leeway[v], world->leeway[v]);
+    ipbdx_bound_points(bounds, isphpbdx_sub(world->origins[v], leeway), first);
+    ipbdx_bound_points(bounds, isphpbdx_add(world->origins[v], leeway), false);
+}
 static void ipbdx_item_bounds(const ipbd_world *world, const ipbdx_tree *tree, int item, float *bounds, bool first) {
     int k;
-    for (k = 0; k < tree->corners; ++k) {
-        size_t v = (size_t)tree->vertex_begin + tree->items[tree->corners * item + k];
-        ipbdx_bound_points(bounds, world->origins[v], first && k == 0);
-    }
+    for (k = 0; k < tree->corners; ++k)
+        ipbdx_vertex_bounds(world, (size_t)tree->vertex_begin + tree->items[tree->corners * item + k], bounds,
+                            first && k == 0);
 }
 static void ipbdx_tree_refit(const ipbd_world *world, const ipbdx_tree *tree, ipbdx_visit visit) {
     ipbdx_visit left, right;
@@ -4446,6 +4454,16 @@ static void ipbdx_measure_gap(const isphpbd_vec3 *x, int split, ipbdx_gap *gap) 
     gap->distance = isphpbdx_length(d);
     gap->normal = ipbdx_unit(d, ipbdx_zero3());
 }
+/* By how much a pair can come nearer while the list holds, its bodies' drifts aside. */
+static float ipbdx_pair_leeway(const ipbd_world *world, const ipbdx_near_pair *p) {
+    float first = 0.0f, second = 0.0f;
+    int k;
+    for (k = 0; k < 4; ++k) {
+        if (k < p->split) first = isphpbdx_max(first, world->leeway[p->v[k]]);
+        else second = isphpbdx_max(second, world->leeway[p->v[k]]);
+    }
+    return first + second;
+}
 /* Writes a pair behind the last; true if it is near enough to stay. */
 static bool ipbdx_note_pair(ipbd_world *world, uint32_t a, uint32_t b, float reach) {
     ipbdx_near_pair p;
@@ -4455,7 +4473,7 @@ static bool ipbdx_note_pair(ipbd_world *world, uint32_t a, uint32_t b, float rea
     (void)ipbdx_pair_paths(world, &p);
     ipbdx_measure_gap(p.x, p.split, &gap);
     world->pairs[world->pair_count].gap = gap.distance;
-    return gap.distance <= reach;
+    return gap.distance <= reach + ipbdx_pair_leeway(world, &p);
 }
 /* Adds the pairs of one item (its bounds are widened by reach) with the items of a tree; only those from `from` on. */
 static bool ipbdx_find_pairs(ipbd_world *world, const float *bounds, float reach, uint32_t self, const uint32_t *own,
@@ -4491,11 +4509,11 @@ static bool ipbdx_find_pairs(ipbd_world *world, const float *bounds, float reach
 static bool ipbdx_find_point_pairs(ipbd_world *world, int a, int b) {
     const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
     ipbdx_tree tree = ipbdx_tree_of(world, q, false);
-    float reach = 0.5f * (p->thickness + q->thickness) + world->pair_margin, box[6];
+    float reach = 0.5f * (p->thickness + q->thickness) + world->pair_leeway, box[6];
     uint32_t v;
     for (v = 0; v < (uint32_t)p->vertex_count && tree.count > 0; ++v) {
         if (!world->pins[p->vertex_begin + (int)v].surface) continue;
-        ipbdx_bound_points(box, world->origins[p->vertex_begin + (int)v], true);
+        ipbdx_vertex_bounds(world, (size_t)p->vertex_begin + v, box, true);
         if (!ipbdx_find_pairs(world, box, reach, (uint32_t)p->vertex_begin + v, &v, 1, p->vertex_begin, &tree, 0,
                               (uint32_t)q->triangle_begin))
             return false;
@@ -4505,7 +4523,7 @@ static bool ipbdx_find_point_pairs(ipbd_world *world, int a, int b) {
 static bool ipbdx_find_edge_pairs(ipbd_world *world, int a, int b) {
     const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
     ipbdx_tree own = ipbdx_tree_of(world, p, true), tree = ipbdx_tree_of(world, q, true);
-    float reach = 0.5f * (p->thickness + q->thickness) + world->pair_margin, box[6];
+    float reach = 0.5f * (p->thickness + q->thickness) + world->pair_leeway, box[6];
     int e;
     for (e = 0; e < own.count && tree.count > 0; ++e) {
         ipbdx_item_bounds(world, &own, e, box, true);
@@ -4515,53 +4533,97 @@ static bool ipbdx_find_edge_pairs(ipbd_world *world, int a, int b) {
     }
     return true;
 }
-/* How a body moved in this substep, or (from_reference) since pairs were listed: on average, and beyond that at most.
-   Starts
-   count as well as ends. */
-static ipbdx_drift ipbdx_body_drift(const ipbd_world *world, const ipbdx_body *body, bool from_reference) {
-    ipbdx_drift drift;
-    float most = 0.0f;
+/* The mean way of a body's vertices in this substep, or (from_reference) since pairs were listed. */
+static isphpbd_vec3 ipbdx_body_way(const ipbd_world *world, const ipbdx_body *body, const isphpbd_vec3 *from) {
+    isphpbd_vec3 mean = ipbdx_zero3();
     int v, end = body->vertex_begin + body->vertex_count;
-    drift.mean = ipbdx_zero3();
+    for (v = body->vertex_begin; v < end; ++v)
+        mean = isphpbdx_madd(mean, isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), from[v]),
+                             1.0f / (float)body->vertex_count);
+    return mean;
+}
+/* How far a vertex is from where its body's drift would have it. Starts count as well as ends. */
+static float ipbdx_vertex_drift(const ipbd_world *world, int v, isphpbd_vec3 expected) {
+    isphpbd_vec3 d = isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), expected),
+                 e = isphpbdx_sub(world->origins[v], expected);
+    float square = isphpbdx_max(isphpbdx_dot(e, e), isphpbdx_dot(d, d));
+    return square > 0.0f ? sqrtf(square) : 0.0f; /* what is not a number goes nowhere */
+}
+static ipbdx_drift ipbdx_body_drift(const ipbd_world *world, const ipbdx_body *body) {
+    ipbdx_drift drift;
+    int v, end = body->vertex_begin + body->vertex_count;
+    drift.mean = ipbdx_body_way(world, body, world->reference);
+    drift.rest = 0.0f, drift.excess = -1e30f;
     for (v = body->vertex_begin; v < end; ++v) {
-        isphpbd_vec3 from = from_reference ? world->reference[v] : world->origins[v];
-        drift.mean = isphpbdx_madd(drift.mean, isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), from),
-                                   1.0f / (float)body->vertex_count);
+        float way = ipbdx_vertex_drift(world, v, isphpbdx_add(world->reference[v], drift.mean));
+        drift.rest = isphpbdx_max(drift.rest, way);
+        drift.excess = isphpbdx_max(drift.excess, way - world->leeway[v]);
     }
-    for (v = body->vertex_begin; v < end; ++v) {
-        isphpbd_vec3 start = world->origins[v],
-                     from = isphpbdx_add(from_reference ? world->reference[v] : start, drift.mean);
-        isphpbd_vec3 d = isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), from), e = isphpbdx_sub(start, from);
-        most = isphpbdx_max(most, isphpbdx_max(isphpbdx_dot(d, d), isphpbdx_dot(e, e)));
-    }
-    drift.rest = sqrtf(most);
     return drift;
 }
-/* How much nearer any two parts that may meet can have come. What falls as a whole does not count. */
-static float ipbdx_soft_motion(const ipbd_world *world, bool from_reference) {
-    float most = 0.0f;
+/* Looks at all that moved since pairs were listed: whether the list still holds, and how much nearer any two parts that
+   may meet can have come. What falls as a whole does not count. */
+static bool ipbdx_pairs_hold(ipbd_world *world) {
+    bool hold = true;
     int a, b;
+    world->pair_drift = 0.0f;
     for (a = 0; a < world->counts.bodies; ++a)
-        if (ipbdx_soft(world->bodies + a))
-            world->drifts[a] = ipbdx_body_drift(world, world->bodies + a, from_reference);
+        if (ipbdx_soft(world->bodies + a)) world->drifts[a] = ipbdx_body_drift(world, world->bodies + a);
     for (a = 0; a < world->counts.bodies; ++a)
         for (b = a; b < world->counts.bodies; ++b) {
             const ipbdx_drift *p = world->drifts + a, *q = world->drifts + b;
-            if (ipbdx_meets(world, a, b))
-                most = isphpbdx_max(most, p->rest + q->rest + isphpbdx_length(isphpbdx_sub(p->mean, q->mean)));
+            float apart;
+            if (!ipbdx_meets(world, a, b)) continue;
+            apart = isphpbdx_length(isphpbdx_sub(p->mean, q->mean));
+            world->pair_drift = isphpbdx_max(world->pair_drift, p->rest + q->rest + apart);
+            hold = hold && p->excess + q->excess + apart <= world->pair_leeway;
         }
-    return most;
+    return hold;
 }
-static void ipbdx_list_pairs(ipbd_world *world) {
-    float motion = ipbdx_soft_motion(world, false);
-    bool fits = true;
+/* Twice the way that a vertex or one next to it makes in this substep beyond its body's, and a little. */
+static void ipbdx_set_leeway(ipbd_world *world, const ipbdx_body *body, isphpbd_vec3 mean) {
+    float *way = world->leeway + world->desc.capacity.vertices;
+    const uint32_t *triangles = world->triangles + 3 * (size_t)body->triangle_begin;
+    int v, t, k, end = body->vertex_begin + body->vertex_count;
+    for (v = body->vertex_begin; v < end; ++v)
+        world->leeway[v] = way[v] = ipbdx_vertex_drift(world, v, isphpbdx_add(world->origins[v], mean));
+    for (t = 0; t < body->triangle_count; ++t) {
+        float most = 0.0f;
+        for (k = 0; k < 3; ++k)
+            most = isphpbdx_max(most, way[body->vertex_begin + (int)triangles[3 * (size_t)t + (size_t)k]]);
+        for (k = 0; k < 3; ++k) {
+            float *leeway = world->leeway + body->vertex_begin + (int)triangles[3 * (size_t)t + (size_t)k];
+            *leeway = isphpbdx_max(*leeway, most);
+        }
+    }
+    for (v = body->vertex_begin; v < end; ++v)
+        world->leeway[v] = 2.0f * world->leeway[v] + 0.25f * world->pair_thickness;
+}
+/* Before pairs are listed. */
+static void ipbdx_set_leeways(ipbd_world *world) {
     int a, b;
-    world->pair_thickness = 0.0f;
+    world->pair_thickness = world->pair_leeway = 0.0f;
     for (a = 0; a < world->counts.bodies; ++a)
         if (ipbdx_soft(world->bodies + a))
             world->pair_thickness = isphpbdx_max(world->pair_thickness, world->bodies[a].thickness);
-    world->pair_margin = 0.5f * world->pair_thickness + 2.0f * motion, world->pair_drift = motion;
+    for (a = 0; a < world->counts.bodies; ++a) {
+        if (!ipbdx_soft(world->bodies + a)) continue;
+        world->drifts[a].mean = ipbdx_body_way(world, world->bodies + a, world->origins);
+        ipbdx_set_leeway(world, world->bodies + a, world->drifts[a].mean);
+    }
+    for (a = 0; a < world->counts.bodies; ++a)
+        for (b = a + 1; b < world->counts.bodies; ++b)
+            if (ipbdx_meets(world, a, b))
+                world->pair_leeway =
+                    isphpbdx_max(world->pair_leeway,
+                                 2.0f * isphpbdx_length(isphpbdx_sub(world->drifts[a].mean, world->drifts[b].mean)));
+}
+static void ipbdx_list_pairs(ipbd_world *world) {
+    bool fits = true;
+    int a, b;
+    ipbdx_set_leeways(world);
     for (a = 0; a < world->counts.vertices; ++a) world->reference[a] = world->origins[a];
+    (void)ipbdx_pairs_hold(world);
     isphpbdx_run(&world->desc.parallel, ipbdx_refit_task, world, 2 * world->counts.bodies);
     world->pair_count = 0, world->point_pair_count = world->pair_limit;
     for (a = 0; a < world->counts.bodies; ++a)
@@ -4576,8 +4638,7 @@ static void ipbdx_list_pairs(ipbd_world *world) {
 }
 /* Lists pairs anew where the list no longer holds everything that can meet. */
 static void ipbdx_refresh_pairs(ipbd_world *world) {
-    if (!world->pairs_stale) world->pair_drift = ipbdx_soft_motion(world, true);
-    if (world->pairs_stale || world->pair_drift > world->pair_margin) ipbdx_list_pairs(world);
+    if (world->pairs_stale || !ipbdx_pairs_hold(world)) ipbdx_list_pairs(world);
 }
 
 /* ---- [contacts] between soft parts ----------------------------------------------------------------------------------
