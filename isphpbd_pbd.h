@@ -1357,13 +1357,14 @@ struct ipbd_world {
     ipbdx_contact *contacts;
     int contact_count, pair_limit;
     isphpbd_vec3 *reference, *origins; /* positions when the pairs were listed; when the substep began */
-    float *leeway; /* m, by which a vertex may deviate from its body's drift before the list is no longer enough; its
-                           first half is the result, the second scratch */
-    float pair_leeway;                /* m, by which two bodies may drift against each other */
-    float pair_drift, pair_thickness; /* m: drift is how much nearer anything can have come since */
-    ipbdx_drift *drifts;              /* per body */
-    bool pairs_stale, soft;           /* soft: some body takes part */
-    int *block_contacts;              /* per block of pairs */
+    float *leeway;                     /* m, by which a vertex may leave its body's drift while the list holds */
+    float *ways;                       /* m, by which it has left it since the list was made */
+    float pair_leeway;                 /* m, by which bodies may drift against each other */
+    float pair_apart;                  /* m, by which they have */
+    float pair_drift, pair_thickness;  /* m: drift is how much nearer anything can have come since */
+    ipbdx_drift *drifts;               /* per body */
+    bool pairs_stale, soft;            /* soft: some body takes part */
+    int *block_contacts;               /* per block of pairs */
     struct {
         int collider_contacts, impacts, quarantined;
         uint64_t step, solve, contacts, began;
@@ -1469,7 +1470,8 @@ static void ipbdx_lay_out_rest(ipbd_world *w, isphpbdx_layout *l) {
     w->drifts = (ipbdx_drift *)isphpbdx_take(l, (size_t)c->bodies, sizeof *w->drifts);
     w->reference = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->reference);
     w->origins = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->origins);
-    w->leeway = (float *)isphpbdx_take(l, 2 * (size_t)c->vertices * soft, sizeof *w->leeway);
+    w->leeway = (float *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->leeway);
+    w->ways = (float *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->ways);
     w->pair_limit = c->contacts;
 }
 static size_t ipbdx_lay_out(ipbd_world *world, unsigned char *base) {
@@ -4454,13 +4456,13 @@ static void ipbdx_measure_gap(const isphpbd_vec3 *x, int split, ipbdx_gap *gap) 
     gap->distance = isphpbdx_length(d);
     gap->normal = ipbdx_unit(d, ipbdx_zero3());
 }
-/* By how much a pair can come nearer while the list holds, its bodies' drifts aside. */
-static float ipbdx_pair_leeway(const ipbd_world *world, const ipbdx_near_pair *p) {
+/* The most of the first, and of the second, together: how much nearer a pair comes if its vertices move that far. */
+static float ipbdx_pair_most(const float *of_vertex, const ipbdx_near_pair *p) {
     float first = 0.0f, second = 0.0f;
     int k;
     for (k = 0; k < 4; ++k) {
-        if (k < p->split) first = isphpbdx_max(first, world->leeway[p->v[k]]);
-        else second = isphpbdx_max(second, world->leeway[p->v[k]]);
+        if (k < p->split) first = isphpbdx_max(first, of_vertex[p->v[k]]);
+        else second = isphpbdx_max(second, of_vertex[p->v[k]]);
     }
     return first + second;
 }
@@ -4468,12 +4470,13 @@ static float ipbdx_pair_leeway(const ipbd_world *world, const ipbdx_near_pair *p
 static bool ipbdx_note_pair(ipbd_world *world, uint32_t a, uint32_t b, float reach) {
     ipbdx_near_pair p;
     ipbdx_gap gap;
+    int k;
     world->pairs[world->pair_count].a = a, world->pairs[world->pair_count].b = b;
     ipbdx_pair_corners(world, world->pair_count, &p);
-    (void)ipbdx_pair_paths(world, &p);
+    for (k = 0; k < 4; ++k) p.x[k] = world->origins[p.v[k]];
     ipbdx_measure_gap(p.x, p.split, &gap);
     world->pairs[world->pair_count].gap = gap.distance;
-    return gap.distance <= reach + ipbdx_pair_leeway(world, &p);
+    return gap.distance <= reach + ipbdx_pair_most(world->leeway, &p);
 }
 /* Adds the pairs of one item (its bounds are widened by reach) with the items of a tree; only those from `from` on. */
 static bool ipbdx_find_pairs(ipbd_world *world, const float *bounds, float reach, uint32_t self, const uint32_t *own,
@@ -4549,15 +4552,15 @@ static float ipbdx_vertex_drift(const ipbd_world *world, int v, isphpbd_vec3 exp
     float square = isphpbdx_max(isphpbdx_dot(e, e), isphpbdx_dot(d, d));
     return square > 0.0f ? sqrtf(square) : 0.0f; /* what is not a number goes nowhere */
 }
-static ipbdx_drift ipbdx_body_drift(const ipbd_world *world, const ipbdx_body *body) {
+static ipbdx_drift ipbdx_body_drift(ipbd_world *world, const ipbdx_body *body) {
     ipbdx_drift drift;
     int v, end = body->vertex_begin + body->vertex_count;
     drift.mean = ipbdx_body_way(world, body, world->reference);
     drift.rest = 0.0f, drift.excess = -1e30f;
     for (v = body->vertex_begin; v < end; ++v) {
-        float way = ipbdx_vertex_drift(world, v, isphpbdx_add(world->reference[v], drift.mean));
-        drift.rest = isphpbdx_max(drift.rest, way);
-        drift.excess = isphpbdx_max(drift.excess, way - world->leeway[v]);
+        world->ways[v] = ipbdx_vertex_drift(world, v, isphpbdx_add(world->reference[v], drift.mean));
+        drift.rest = isphpbdx_max(drift.rest, world->ways[v]);
+        drift.excess = isphpbdx_max(drift.excess, world->ways[v] - world->leeway[v]);
     }
     return drift;
 }
@@ -4566,7 +4569,7 @@ static ipbdx_drift ipbdx_body_drift(const ipbd_world *world, const ipbdx_body *b
 static bool ipbdx_pairs_hold(ipbd_world *world) {
     bool hold = true;
     int a, b;
-    world->pair_drift = 0.0f;
+    world->pair_drift = world->pair_apart = 0.0f;
     for (a = 0; a < world->counts.bodies; ++a)
         if (ipbdx_soft(world->bodies + a)) world->drifts[a] = ipbdx_body_drift(world, world->bodies + a);
     for (a = 0; a < world->counts.bodies; ++a)
@@ -4575,29 +4578,29 @@ static bool ipbdx_pairs_hold(ipbd_world *world) {
             float apart;
             if (!ipbdx_meets(world, a, b)) continue;
             apart = isphpbdx_length(isphpbdx_sub(p->mean, q->mean));
+            world->pair_apart = isphpbdx_max(world->pair_apart, apart);
             world->pair_drift = isphpbdx_max(world->pair_drift, p->rest + q->rest + apart);
             hold = hold && p->excess + q->excess + apart <= world->pair_leeway;
         }
     return hold;
 }
-/* Twice the way that a vertex or one next to it makes in this substep beyond its body's, and a little. */
+/* The way that a vertex or one next to it makes in this substep beyond its body's, and more where that is little: then
+   the list holds for some substeps. */
 static void ipbdx_set_leeway(ipbd_world *world, const ipbdx_body *body, isphpbd_vec3 mean) {
-    float *way = world->leeway + world->desc.capacity.vertices;
     const uint32_t *triangles = world->triangles + 3 * (size_t)body->triangle_begin;
-    int v, t, k, end = body->vertex_begin + body->vertex_count;
-    for (v = body->vertex_begin; v < end; ++v)
-        world->leeway[v] = way[v] = ipbdx_vertex_drift(world, v, isphpbdx_add(world->origins[v], mean));
-    for (t = 0; t < body->triangle_count; ++t) {
-        float most = 0.0f;
-        for (k = 0; k < 3; ++k)
-            most = isphpbdx_max(most, way[body->vertex_begin + (int)triangles[3 * (size_t)t + (size_t)k]]);
-        for (k = 0; k < 3; ++k) {
-            float *leeway = world->leeway + body->vertex_begin + (int)triangles[3 * (size_t)t + (size_t)k];
-            *leeway = isphpbdx_max(*leeway, most);
-        }
+    float *ways = world->ways + body->vertex_begin, *leeway = world->leeway + body->vertex_begin;
+    int v, t, k;
+    for (v = 0; v < body->vertex_count; ++v) {
+        isphpbd_vec3 start = world->origins[body->vertex_begin + v];
+        leeway[v] = ways[v] = ipbdx_vertex_drift(world, body->vertex_begin + v, isphpbdx_add(start, mean));
     }
-    for (v = body->vertex_begin; v < end; ++v)
-        world->leeway[v] = 2.0f * world->leeway[v] + 0.25f * world->pair_thickness;
+    for (t = 0; t < body->triangle_count; ++t) {
+        const uint32_t *corner = triangles + 3 * (size_t)t;
+        float most = isphpbdx_max(isphpbdx_max(ways[corner[0]], ways[corner[1]]), ways[corner[2]]);
+        for (k = 0; k < 3; ++k) leeway[corner[k]] = isphpbdx_max(leeway[corner[k]], most);
+    }
+    for (v = 0; v < body->vertex_count; ++v)
+        leeway[v] += isphpbdx_min(leeway[v], world->pair_thickness) + 0.25f * world->pair_thickness;
 }
 /* Before pairs are listed. */
 static void ipbdx_set_leeways(ipbd_world *world) {
@@ -4689,6 +4692,8 @@ static bool ipbdx_pair_contact(const ipbd_world *world, int index, ipbdx_contact
     float speed, distance, friction;
     if (world->pairs[index].gap - world->pair_drift > world->pair_thickness) return false;
     ipbdx_pair_corners(world, index, &p);
+    if (world->pairs[index].gap - world->pair_thickness > ipbdx_pair_most(world->ways, &p) + world->pair_apart)
+        return false;
     speed = ipbdx_pair_paths(world, &p);
     ipbdx_measure_gap(p.x, p.split, &now);
     if (now.distance > speed + 0.5f * (world->bodies[world->vertex_body[p.v[0]]].thickness +
@@ -4840,6 +4845,8 @@ static bool ipbdx_clamp_pair(ipbd_world *world, int index, ipbdx_brake brake) {
     int k;
     if (world->pairs[index].gap > world->pair_drift + 0.1f * world->pair_thickness) return false;
     ipbdx_pair_corners(world, index, &p);
+    if (world->pairs[index].gap - 0.1f * world->pair_thickness > ipbdx_pair_most(world->ways, &p) + world->pair_apart)
+        return false;
     speed = ipbdx_pair_paths(world, &p);
     ipbdx_measure_gap(p.x, p.split, &start);
     limit = isphpbdx_min(0.5f * start.distance, 0.1f * world->bodies[world->vertex_body[p.v[0]]].thickness);
