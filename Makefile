@@ -11,6 +11,7 @@ config ?= release
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 TEST_SECONDS ?= 600
 VALIDATE_SECONDS ?= 3600
+FUZZ_SECONDS ?= 60
 
 # make itself works on JOBS programs at a time unless told otherwise.
 ifeq (0,$(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS)))
@@ -56,6 +57,7 @@ headers := $(wildcard isphpbd_sph.h isphpbd_pbd.h isphpbd.h)
 
 tests := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
 scripts := $(wildcard tests/test_*.sh)
+checks := $(wildcard tests/check_*.sh)
 validations := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/validate_*.c))
 benchmark := $(BUILD)/bench
 fuzzers := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/fuzz_*.c))
@@ -70,7 +72,7 @@ selected_tests := $(filter $(addprefix %/,$(addsuffix .sh,$(TESTS)) $(TESTS)),$(
 endif
 selected_validations := $(if $(ONLY),$(filter $(addprefix %/,$(ONLY)),$(validations)),$(validations))
 
-.PHONY: all test golden validate bench bench-peers fuzz demo gallery view style clean help
+.PHONY: all test check-all coverage golden validate bench bench-peers fuzz demo gallery view style clean help
 all: $(programs)
 
 # Every program is one file that includes headers; all of them wait for all headers. The stamp makes a change of
@@ -115,6 +117,19 @@ test:
 	@CC='$(CC)' BUILD='$(BUILD)' sh tests/run.sh -j $(JOBS) -t $(TEST_SECONDS) -o $(BUILD)/test-logs -b $(unbuilt) \
 	    $(selected_tests)
 
+# Everything there is beyond `make test`: other compilers, processors and systems, sanitizers, static analysis, fuzzing,
+# coverage. Takes an hour or two; what is not installed is skipped. QUICK=1 and FUZZ_SECONDS=n take less.
+CHECK_SECONDS ?= 7200
+CHECKS ?= $(checks)
+check-all:
+	@rm -f $(unbuilt); $(MAKE) -ks --no-print-directory $(tests) $(tools) || echo >$(unbuilt)
+	@CC='$(CC)' BUILD='$(BUILD)' QUICK='$(QUICK)' FUZZ_SECONDS='$(FUZZ_SECONDS)' sh tests/run.sh -j $(JOBS) \
+	    -t $(CHECK_SECONDS) -o $(BUILD)/check-logs -b $(unbuilt) $(selected_tests) $(CHECKS)
+
+# Which lines of the headers the tests reach.
+coverage:
+	@sh tests/check_coverage.sh
+
 validate: $(selected_validations)
 	@CC='$(CC)' FLAGS='$(CFLAGS)' sh tests/validate.sh -j $(JOBS) -t $(VALIDATE_SECONDS) \
 	    -o $(BUILD)/validation $(selected_validations)
@@ -140,8 +155,7 @@ bench-peers: tests/bench_peers.cpp $(wildcard tests/bench_*.h) $(common)
 golden:
 	@CC='$(CC)' sh tests/test_same_bits.sh renew
 
-# Random input for FUZZ_SECONDS each, under ASan and UBSan.
-FUZZ_SECONDS ?= 60
+# Random input for FUZZ_SECONDS each, under ASan and UBSan; tests/check_fuzz.sh does it with libFuzzer.
 fuzz: $(fuzzers)
 	@for f in $(fuzzers); do echo "== $$f"; $$f -n 1000000000 -t $(FUZZ_SECONDS) || exit 1; done
 
@@ -178,6 +192,8 @@ clean:
 help:
 	@echo "make            build all programs into $(BUILD)/"
 	@echo "make test       run the tests; the last line says N passed, N failed"
+	@echo "make check-all  the tests, then every compiler and system, sanitizers, analysis, fuzzing, coverage: hours"
+	@echo "make coverage   line coverage of the headers; what is missed is listed in build/coverage"
 	@echo "make golden     renew the hashes in tests/golden, after a change of results on purpose"
 	@echo "make validate   run the long physical validations and write docs/validation.md with its plots"
 	@echo "make bench      run the benchmark and write docs/performance.md with its plots (BENCH_ARGS=--help)"

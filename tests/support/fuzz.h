@@ -4,6 +4,7 @@
        fuzz_x FILE...              runs the files once each
        fuzz_x [-n COUNT] [-t S]    mutates built-in seeds COUNT times or for S seconds, whichever ends first
                                    (default 100000 inputs, 60 s); -s N sets the start of the random numbers
+       fuzz_x -w DIRECTORY         writes the built-in seeds as files
 
    SPDX-License-Identifier: MIT */
 #ifndef SUPPORT_FUZZ_H
@@ -103,10 +104,23 @@ static long fuzz_loop(fuzz_random *random, const uint8_t *starts, const size_t *
     return i;
 }
 
+static int fuzz_write(const char *directory, int index, const uint8_t *data, size_t size) {
+    char path[1024];
+    FILE *file;
+    size_t written;
+    if (strlen(directory) > 1000) return 1;
+    sprintf(path, "%s/built-in-%d", directory, index);
+    file = fopen(path, "wb");
+    if (!file) return fprintf(stderr, "cannot write %s\n", path), 1;
+    written = fwrite(data, 1, size, file);
+    return fclose(file) != 0 || written != size;
+}
+
 /* seed(i, ...) fills a buffer with start number i and answers its size, 0 beyond the last. */
 static int fuzz_main(int argc, char **argv, fuzz_seed_fn *seed) {
     uint8_t *starts = (uint8_t *)malloc((size_t)FUZZ_ROOM * FUZZ_SEEDS);
     size_t sizes[FUZZ_SEEDS];
+    const char *directory = NULL;
     long count = 100000, seconds = 60;
     fuzz_random random;
     int a, seeds = 0, failed = 0;
@@ -115,11 +129,14 @@ static int fuzz_main(int argc, char **argv, fuzz_seed_fn *seed) {
         if (strcmp(argv[a], "-n") == 0 && a + 1 < argc) count = atol(argv[++a]);
         else if (strcmp(argv[a], "-t") == 0 && a + 1 < argc) seconds = atol(argv[++a]);
         else if (strcmp(argv[a], "-s") == 0 && a + 1 < argc) random.state += (uint64_t)atol(argv[++a]) * 7919u;
+        else if (strcmp(argv[a], "-w") == 0 && a + 1 < argc) directory = argv[++a], count = 0;
         else failed |= fuzz_file(argv[a]), count = 0;
     }
     while (starts && seeds < FUZZ_SEEDS &&
            (sizes[seeds] = seed(seeds, starts + (size_t)seeds * FUZZ_ROOM, FUZZ_ROOM)) > 0)
         ++seeds;
+    for (a = 0; directory && a < seeds; ++a)
+        failed |= fuzz_write(directory, a, starts + (size_t)a * FUZZ_ROOM, sizes[a]);
     if (seeds == 0) failed = 1;
     else if (count)
         printf("%ld inputs from %d seeds, no crash\n", fuzz_loop(&random, starts, sizes, seeds, count, seconds), seeds);

@@ -1,0 +1,34 @@
+#!/bin/sh
+# The test programs under sanitizers: addresses, leaks and undefined behaviour with gcc and clang, uninitialised memory
+# with clang; and small scenes under valgrind. QUICK=1: only the quick programs.
+. tests/support/checks.sh
+sanitize='-O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize=address,undefined,float-cast-overflow'
+memory='-O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize=memory -fsanitize-memory-track-origins'
+
+for compiler in gcc clang; do
+    if works "$compiler $sanitize" c; then
+        for name in $(programs); do
+            run_program "$compiler ASan UBSan $name" "tests/$name.c" "$compiler $sanitize" ''
+        done
+    else
+        skip "$compiler ASan UBSan" "no working $compiler with its sanitizers"
+    fi
+done
+
+if works "clang $memory" c; then
+    for name in $(programs); do
+        case $name in test_tool_cli) continue ;; esac # starts another program
+        run_program "MSan $name" "tests/$name.c" "clang $memory" ''
+    done
+else
+    skip 'MSan' 'no working clang with its sanitizers'
+fi
+
+if command -v valgrind >/dev/null 2>&1 && works gcc c; then
+    for source in tests/bits_*.c tests/test_memory.c; do
+        run_program "valgrind $source" "$source" 'gcc -O1' 'valgrind -q --error-exitcode=9 --leak-check=full'
+    done
+else
+    skip 'valgrind' 'not installed'
+fi
+finish

@@ -1,0 +1,32 @@
+# For tests/check_*.sh, to be sourced: everything of cases.sh, and programs of the tests built and run in other ways.
+# QUICK=1 takes only the test programs named in $quick_programs.
+. tests/support/cases.sh
+flags='-std=c99 -ffp-contract=off -I. -Itests/support -g'
+libraries='-pthread -lm'
+
+# Programs that reach most of the code in a few seconds even when they run twenty times slower.
+quick_programs='test_memory test_pbd_core test_sph_boundaries test_sph_grid test_sph_particles test_sph_sparse test_threads
+    test_tool_asset test_tool_mesh test_tool_read test_world_core'
+
+# The test programs to run, by name.
+programs() {
+    for source in tests/test_*.c; do
+        name=$(basename "$source" .c)
+        case " $(echo $quick_programs) " in
+            *" $name "*) echo "$name" ;;
+            *) if [ -z "${QUICK-}" ]; then echo "$name"; fi ;;
+        esac
+    done
+}
+
+# Compiles and runs one program; what fails shows the end of what it printed.
+run_program() { # title, source, compiler and options, command before the program (may be empty)
+    if ! $3 $flags "$2" -o "$work/program" $libraries >"$work/output" 2>&1; then
+        fail "$1" "does not compile: $(head -n 5 "$work/output")"
+    elif timeout "${CHECK_SECONDS:-1800}" $4 "$work/program" >"$work/output" 2>&1; then
+        pass
+    else
+        fail "$1" "status $?"
+        tail -n 30 "$work/output"
+    fi
+}
