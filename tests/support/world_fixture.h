@@ -385,6 +385,16 @@ FIXTURE_FN uint32_t host_step(isphpbd_world *world, host_body *bodies, int count
     return info.flags;
 }
 
+/* The host's own contact with the tank: the middle of the body stays between lo and hi. */
+FIXTURE_FN void host_keep_inside(host_body *h, vec3d lo, vec3d hi) {
+    if (h->x.x < lo.x) h->x.x = lo.x, h->v.x = fmax(h->v.x, 0.0);
+    if (h->x.y < lo.y) h->x.y = lo.y, h->v.y = fmax(h->v.y, 0.0);
+    if (h->x.z < lo.z) h->x.z = lo.z, h->v.z = fmax(h->v.z, 0.0);
+    if (h->x.x > hi.x) h->x.x = hi.x, h->v.x = fmin(h->v.x, 0.0);
+    if (h->x.y > hi.y) h->x.y = hi.y, h->v.y = fmin(h->v.y, 0.0);
+    if (h->x.z > hi.z) h->x.z = hi.z, h->v.z = fmin(h->v.z, 0.0);
+}
+
 /* ---- [figures] --------------------------------------------------------------------------------------------------- */
 
 FIXTURE_FN const float *points_at(const float *first, size_t stride, int i) {

@@ -244,6 +244,7 @@ typedef struct balloon_desc {
     double radius, spacing; /* m */
     int frequency;          /* of the geodesic sphere: 30 frequency^2 edges */
     double stiffness, height, seconds;
+    double gap; /* spacings between skin and first water: so that water and skin have the same volume */
 } balloon_desc;
 typedef struct balloon_result {
     leak_result leaks;
@@ -276,7 +277,7 @@ FIXTURE_FN balloon_result balloon_measure(const balloon_desc *d, const truth_wat
     leaks.soft = world_soft(world, &shell), leaks.world = world;
     {
         const isphpbd_result why =
-            isphpbd_fluid_fill_soft(world, world_water(world), leaks.soft, 0.0f, &r.particles);
+            isphpbd_fluid_fill_soft(world, world_water(world), leaks.soft, (float)(d->gap * d->spacing), &r.particles);
         world_demand(why == ISPHPBD_OK, "fill the balloon", why);
     }
     r.edges = ipbd_world_stats(isphpbd_world_softs(world)).edges;
@@ -371,31 +372,45 @@ typedef struct float_result {
     truth_health health;
 } float_result;
 
-enum { FLOAT_SAMPLES = 24 };
+enum { FLOAT_SAMPLES = 24, FLOAT_POINTS = 16 }; /* along an edge of the box; in a tetrahedron */
 
-/* Heights of points spread evenly in the body, sorted by nobody: the share below y is the share of its volume. */
-FIXTURE_FN int float_heights(isphpbd_world *world, const host_body *h, isphpbd_soft soft, const fixture_mesh *m,
-                             const float_desc *d, double *heights) {
-    static const double corner[4][4] = {
-        {0.55, 0.15, 0.15, 0.15}, {0.15, 0.55, 0.15, 0.15}, {0.15, 0.15, 0.55, 0.15}, {0.15, 0.15, 0.15, 0.55}};
-    int count = 0;
-    if (d->soft) {
-        const ipbd_view v = world_soft_view(world, soft);
-        for (int t = 0; t < 4 * m->tetrahedron_count; t++) {
-            double y = 0.0;
-            for (int k = 0; k < 4; k++) {
-                const uint32_t at = v.vertex_map[m->tetrahedra[4 * (t / 4) + k]];
-                y += corner[t % 4][k] * (double)points_at(v.positions, v.stride_bytes, (int)at)[1];
-            }
-            heights[count++] = y;
-        }
-        return count;
+/* Four numbers that sum up to one, evenly spread over a tetrahedron. */
+FIXTURE_FN void float_barycentric(fixture_random *random, double *b) {
+    double cut[5] = {0.0, 0.0, 0.0, 0.0, 1.0};
+    for (int k = 1; k < 4; k++) {
+        int at = k;
+        const double x = (double)random_unit(random);
+        while (at > 1 && cut[at - 1] > x) cut[at] = cut[at - 1], at--;
+        cut[at] = x;
     }
-    for (int i = 0; i < FLOAT_SAMPLES * FLOAT_SAMPLES * FLOAT_SAMPLES; i++) {
-        const double s = 1.0 / FLOAT_SAMPLES;
-        const vec3d p =
-            vec3d_make(((i % FLOAT_SAMPLES) + 0.5) * s - 0.5, ((i / FLOAT_SAMPLES % FLOAT_SAMPLES) + 0.5) * s - 0.5,
-                       ((i / (FLOAT_SAMPLES * FLOAT_SAMPLES)) + 0.5) * s - 0.5);
+    for (int k = 0; k < 4; k++) b[k] = cut[k + 1] - cut[k];
+}
+
+FIXTURE_FN int float_soft_heights(isphpbd_world *world, isphpbd_soft soft, const fixture_mesh *m, double *heights) {
+    const ipbd_view v = world_soft_view(world, soft);
+    fixture_random random = {1u};
+    int count = 0;
+    for (int t = 0; t < FLOAT_POINTS * m->tetrahedron_count; t++) {
+        double y = 0.0, b[4];
+        float_barycentric(&random, b);
+        for (int k = 0; k < 4; k++) {
+            const uint32_t at = v.vertex_map[m->tetrahedra[4 * (t / FLOAT_POINTS) + k]];
+            y += b[k] * (double)points_at(v.positions, v.stride_bytes, (int)at)[1];
+        }
+        heights[count++] = y;
+    }
+    return count;
+}
+
+/* Heights of points spread over the body, not in layers: the share of them below y is the share of its volume. */
+FIXTURE_FN int float_heights(const host_body *h, const float_desc *d, double *heights) {
+    const int n = FLOAT_SAMPLES;
+    fixture_random random = {1u};
+    int count = 0;
+    for (int i = 0; i < n * n * n; i++) {
+        const vec3d cell = vec3d_make(i % n + (double)random_unit(&random), i / n % n + (double)random_unit(&random),
+                                      i / n / n + (double)random_unit(&random));
+        const vec3d p = vec3d_sub(vec3d_scale(cell, 1.0 / n), vec3d_make(0.5, 0.5, 0.5));
         if (d->sphere && vec3d_length(p) > 0.5) continue;
         heights[count++] = h->x.y + vec3d_turn(h->q, vec3d_scale(p, d->size)).y;
     }
@@ -421,7 +436,7 @@ FIXTURE_FN double float_level(const double *heights, int count, double body_volu
 
 FIXTURE_FN float_result float_measure(const float_desc *d, const truth_watch *watch) {
     const double half = 0.5 * d->size, volume = d->sphere ? WORLD_PI / 6.0 * pow(d->size, 3.0) : pow(d->size, 3.0);
-    const double start = d->start > 0.0 ? d->start : d->depth + half;
+    const double start = d->start > 0.0 ? d->start : d->depth + half, wall = 0.5 * d->tank - half;
     const vec3d gravity = vec3d_make(0.0, -WORLD_G, 0.0);
     fixture_mesh m = mesh_block(4, 4, 4, d->size, d->size, d->size);
     isphpbd_soft_desc jelly = world_soft_desc(&m, IPBD_FLESH);
@@ -451,9 +466,9 @@ FIXTURE_FN float_result float_measure(const float_desc *d, const truth_watch *wa
     for (double t = 0.0; t < d->seconds; t += (double)WORLD_STEP) {
         double level;
         const uint32_t flags = host_step(world, &host, d->soft ? 0 : 1, (double)WORLD_STEP, gravity);
-        if (!d->soft && host.x.y < half) host.x.y = half, host.v.y = fmax(host.v.y, 0.0); /* the host's floor */
+        if (!d->soft) host_keep_inside(&host, vec3d_make(-wall, half, -wall), vec3d_make(wall, 10.0, wall));
         health_step(&r.health, world, d->soft ? &soft : NULL, flags);
-        count = float_heights(world, &host, soft, &m, d, heights);
+        count = d->soft ? float_soft_heights(world, soft, &m, heights) : float_heights(&host, d, heights);
         level = float_level(heights, count, volume, added * pow(d->spacing, 3.0), d->tank * d->tank);
         r.low = 1e30, r.top = -1e30;
         for (int i = 0; i < count; i++) r.low = fmin(r.low, heights[i]), r.top = fmax(r.top, heights[i] - level);
@@ -526,6 +541,7 @@ FIXTURE_FN momentum_result momentum_measure(const momentum_desc *d, const truth_
     added = world_fill(world, world_water(world), vec3d_make(-0.1, 0.3, -0.2), vec3d_make(0.3, 0.7, 0.2),
                        vec3d_make(0.0, -2.0, 0.0));
     thing.body.damping = thing.body.drag = 0.0f;
+    if (d->target == MOMENTUM_SHEET) thing.body.density = 10.0f; /* heavy enough to take a share that shows */
     box.shape = isphpbd_shape_box(0.2f, 0.2f, 0.2f), box.mass = 30.0f, box.motion = isphpbd_motion_at(fixture_zero);
     if (d->target == MOMENTUM_RIGID) host = host_make(world, &box);
     else soft = world_soft(world, &thing);
@@ -810,11 +826,6 @@ FIXTURE_FN double skip_lowest(const host_body *h, vec3d half) {
     return low;
 }
 
-FIXTURE_FN void skip_keep_inside(host_body *h, const skip_desc *d, double thickness) {
-    if (h->x.y < thickness) h->x.y = thickness, h->v.y = fmax(h->v.y, 0.0), h->v.x *= 0.9;
-    if (h->x.x > 0.5 * d->length - 0.15) h->x.x = 0.5 * d->length - 0.15, h->v.x = -0.2 * fabs(h->v.x);
-}
-
 FIXTURE_FN skip_result skip_measure(const skip_desc *d, const truth_watch *watch) {
     const vec3d gravity = vec3d_make(0.0, -WORLD_G, 0.0), half = vec3d_make(0.1, 0.02, 0.1);
     const double lo = -0.5 * d->length, side = 0.5 * d->width, density = 2500.0;
@@ -843,7 +854,7 @@ FIXTURE_FN skip_result skip_measure(const skip_desc *d, const truth_watch *watch
     for (double t = 0.0; t < d->seconds; t += (double)WORLD_STEP) {
         double above;
         health_step(&r.health, world, NULL, host_step(world, &host, 1, (double)WORLD_STEP, gravity));
-        skip_keep_inside(&host, d, half.y);
+        host_keep_inside(&host, vec3d_make(lo, half.y, -side), vec3d_make(-lo - 0.15, 10.0, side));
         above = skip_lowest(&host, half) - d->depth;
         if (!wet && above < 0.0) wet = true, r.touches++;
         if (wet && above > 0.5 * d->spacing) wet = false, r.leaves++;
