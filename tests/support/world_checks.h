@@ -17,7 +17,7 @@ FIXTURE_FN greatest_test_res healthy(const truth_health *h, double top_speed) {
 /* ---- [float] ----------------------------------------------------------------------------------------------------- */
 
 FIXTURE_FN float_result floats(double density, bool soft) {
-    float_desc d = {0, 0.05, 4.0, 0.3, 0.8, 0.5, false, false, 0.0};
+    float_desc d = {0, 0.05, 4.0, 0.4, 1.0, 0.55, false, false, 0.0};
     float_result r;
     d.density = density, d.soft = soft;
     r = float_measure(&d, NULL);
