@@ -3,6 +3,8 @@
 # warnings as errors, alone and together, and the scenes of tests/bits_*.c have the bits in tests/golden.
 #
 #     sh tests/check_platforms.sh [WORD]    only the platforms whose name contains the word
+#
+# QUICK=1 leaves out most ways of this machine, which tests/test_same_bits.sh has tried.
 . tests/support/cases.sh
 . tests/support/same_bits.sh
 wanted=${1-}
@@ -68,13 +70,14 @@ platform() {
 syntax=
 # ---- this machine -------------------------------------------------------------------------------------------------
 
-for family in gcc clang; do
+if [ -n "${QUICK-}" ]; then families= families_cpp=; else families='gcc clang' families_cpp='g++ clang++'; fi
+for family in $families; do
     for options in '-std=c99 -O0' '-std=c99 -O2' '-std=c99 -O3' '-std=c99 -O3 -march=native' '-std=c11 -O2' \
         '-std=c17 -O3' '-std=c99 -O2 -fopenmp' '-std=c99 -O2 -DISPHPBD_NO_SIMD' '-std=gnu17 -O2'; do
         platform "$family $options" c "$family" "$options" '' "$strict"
     done
 done
-for family in g++ clang++; do
+for family in $families_cpp; do
     for options in '-std=c++11 -O0' '-std=c++11 -O2' '-std=c++17 -O3 -fopenmp'; do
         platform "$family $options" c++ "$family" "$options" '' "$strict"
     done
