@@ -1389,6 +1389,7 @@ static bool isphx_grid_desc_ok(const isph_grid_desc *desc) {
 
 static isph_grid *isphx_grid_layout(isphpbdx_layout *layout, int capacity) {
     isph_grid measured, *grid = (isph_grid *)isphpbdx_take(layout, 1, sizeof(isph_grid));
+    /* cppcheck-suppress uninitvar ; only its address counts: the layout writes every pointer */
     isph_grid *target = grid ? grid : &measured;
     memset(target, 0, sizeof *target);
     isphx_cells_layout(&target->cells, layout, capacity);
@@ -2400,6 +2401,7 @@ ISPHPBD_API isph_solve_desc isph_solve_desc_default(void) {
 
 static isph_matrix *isphx_matrix_layout(isphpbdx_layout *layout, int rows, int nonzeros) {
     isph_matrix measured, *matrix = (isph_matrix *)isphpbdx_take(layout, 1, sizeof(isph_matrix));
+    /* cppcheck-suppress uninitvar ; only its address counts: the layout writes every pointer */
     isph_matrix *target = matrix ? matrix : &measured;
     const size_t padded = (size_t)isphx_padded(rows);
     int k;
@@ -3130,6 +3132,7 @@ static void isphx_layout_particles(isph_fluid *f, isphpbdx_layout *layout, size_
 
 static isph_fluid *isphx_fluid_layout(isphpbdx_layout *layout, const isph_fluid_desc *desc) {
     isph_fluid measured, *fluid = (isph_fluid *)isphpbdx_take(layout, 1, sizeof(isph_fluid));
+    /* cppcheck-suppress uninitvar ; only its address counts: the layout writes every pointer */
     isph_fluid *f = fluid ? fluid : &measured;
     const int capacity = isphx_padded(desc->particle_capacity);
     const size_t blocks = (size_t)isphx_blocks(capacity);
@@ -5808,7 +5811,7 @@ static void isphx_chunk_force(const isph_fluid *f, int chunk, int half, const in
     isphx_own_rows(chunk, half, own);
     isphx_gather(f->position, own, a);
     p2a = isphx_gather1(f->density_pressure, own);
-    sa = sb = isphx_gather1(f->scale, own);
+    sa = isphx_gather1(f->scale, own);
     least = isphpbdx_f4_div(a[3], sa);
     for (k = 0; k < 3; ++k) first[k] = second[k] = isphpbdx_f4_all(0.0f);
     for (j = 0; j < f->sell.length[chunk]; ++j) {
@@ -7070,23 +7073,24 @@ static void isphx_stream_u32(isphx_stream *s, uint32_t *value) {
     s->used += 4;
 }
 static void isphx_stream_int(isphx_stream *s, int *value) {
-    uint32_t bits = (uint32_t)*value;
+    uint32_t bits = s->in ? 0u : (uint32_t)*value;
     isphx_stream_u32(s, &bits);
     if (s->in) *value = bits <= 0x7fffffffu ? (int)bits : -(int)(~bits) - 1;
 }
 /* values: an array or a structure of floats. */
 static void isphx_stream_floats(isphx_stream *s, void *values, int count) {
     unsigned char *at = (unsigned char *)values;
-    uint32_t bits;
+    uint32_t bits = 0;
     int i;
     for (i = 0; i < count; ++i, at += sizeof bits) {
-        memcpy(&bits, at, sizeof bits);
+        if (!s->in) memcpy(&bits, at, sizeof bits);
         isphx_stream_u32(s, &bits);
         if (s->in) memcpy(at, &bits, sizeof bits);
     }
 }
 static void isphx_stream_u64(isphx_stream *s, uint64_t *value) {
-    uint32_t low = (uint32_t)(*value & 0xffffffffu), high = (uint32_t)(*value >> 32);
+    const uint64_t now = s->in ? 0 : *value;
+    uint32_t low = (uint32_t)(now & 0xffffffffu), high = (uint32_t)(now >> 32);
     isphx_stream_u32(s, &low);
     isphx_stream_u32(s, &high);
     if (s->in) *value = (uint64_t)high << 32 | low;
@@ -7094,8 +7098,8 @@ static void isphx_stream_u64(isphx_stream *s, uint64_t *value) {
 static void isphx_stream_doubles(isphx_stream *s, double *values, int count) {
     int i;
     for (i = 0; i < count; ++i) {
-        uint64_t bits;
-        memcpy(&bits, values + i, sizeof bits);
+        uint64_t bits = 0;
+        if (!s->in) memcpy(&bits, values + i, sizeof bits);
         isphx_stream_u64(s, &bits);
         if (s->in) memcpy(values + i, &bits, sizeof bits);
     }
@@ -7276,6 +7280,7 @@ static bool isphx_slots_match(isph_fluid *f, const isphx_header *h, isphx_stream
 static bool isphx_values_match(const isph_fluid *f, const isphx_header *h, isphx_stream s) {
     float v[9];
     int i, k;
+    memset(v, 0, sizeof v);
     s.used += 4 * ((size_t)h->slots_used + (size_t)h->free_count);
     for (i = 0; i < h->count; ++i) {
         isphx_stream at = s;
@@ -7296,6 +7301,7 @@ static bool isphx_snapshot_checksum(const isph_fluid *f, const unsigned char *in
     uint32_t word = 0;
     uint8_t byte = 0;
     int i, k;
+    memset(&header, 0, sizeof header);
     s.in = in;
     isphx_stream_header(&s, &header);
     for (i = 0; i < 6; ++i) isphx_stream_u32(&s, &word);
@@ -7321,7 +7327,7 @@ static bool isphx_snapshot_ok(isph_fluid *f, const unsigned char *in, size_t siz
     isphx_stream s = {NULL, NULL, 0, 0};
     const size_t settings = 3 * 4 + 4 + 4 + 4 + 1 + 8;
     size_t rest;
-    float numbers[4];
+    float numbers[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     int limits[2] = {0, 0}, i;
     s.in = in;
     if (size < 28 + settings + 8) return false;
@@ -7358,6 +7364,7 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
     int i;
     if (!fluid || !bytes) return ISPHPBD_BAD_ARGUMENT;
     if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
+    memset(&h, 0, sizeof h);
     if (!isphx_snapshot_ok(fluid, (const unsigned char *)bytes, size, &h)) return ISPHPBD_BAD_SNAPSHOT;
     isphx_settle(fluid);
     s.in = (const unsigned char *)bytes;

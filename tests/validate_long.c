@@ -1,0 +1,236 @@
+/* Validation: ten minutes of simulated time, 10 km from the origin, and particles from 1 mm to 1 m. Small scenes that run
+   long: what drifts, grows or gets lost shows here. SPDX-License-Identifier: MIT */
+#define ISPHPBD_IMPLEMENTATION
+#include "isphpbd_pbd.h"
+#include "isphpbd_sph.h"
+
+#define EXAMPLES_IMPLEMENTATION
+#include "examples/shapes.h"
+#include "report.h"
+#include "sph_fixture.h"
+
+enum { MINUTES = 10, STEPS_PER_MINUTE = 3600 };
+#define FRAME (1.0f / 60.0f)
+
+/* ---- ten minutes of water, stirred ------------------------------------------------------------------------------------ */
+
+typedef struct minute {
+    double energy, height, iterations, substeps; /* means over its steps */
+} minute;
+
+static isph_boundary add_paddle(isph_fluid *fluid) {
+    isph_boundary_desc desc = isph_boundary_desc_default();
+    desc.shape = ISPH_SHAPE_CAPSULE, desc.radius = 0.05f, desc.half_height = 0.1f;
+    desc.position = isphpbd_v3(0.1f, 0.1f, 0.0f);
+    return isph_boundary_create(fluid, &desc, NULL);
+}
+/* One turn in three seconds, 10 cm round the axis of the tank. */
+static void move_paddle(isph_fluid *fluid, isph_boundary paddle, int step) {
+    const isphpbd_quat upright = {0.0f, 0.0f, 0.0f, 1.0f};
+    const double rate = 2.0 * 3.14159265358979 / 3.0, angle = rate * step / 60.0;
+    const float c = (float)(0.1 * cos(angle)), s = (float)(0.1 * sin(angle)), w = (float)rate;
+    (void)isph_boundary_set_motion(fluid, paddle, isphpbd_v3(c, 0.1f, s), upright, isphpbd_v3(-w * s, 0.0f, w * c),
+                                   fixture_zero);
+}
+static minute stir(isph_fluid *fluid, isph_boundary paddle, int from) {
+    const isph_stats before = isph_fluid_stats(fluid);
+    minute m = {0.0, 0.0, 0.0, 0.0};
+    isph_stats after;
+    for (int i = 0; i < STEPS_PER_MINUTE; i++) {
+        move_paddle(fluid, paddle, from + i);
+        (void)isph_fluid_step(fluid, FRAME, NULL);
+        m.energy += (double)isph_fluid_stats(fluid).kinetic_energy / STEPS_PER_MINUTE;
+        if (i % 60 == 0) m.height += fixture_measure(fluid).centre[1] / (STEPS_PER_MINUTE / 60);
+    }
+    after = isph_fluid_stats(fluid);
+    m.substeps = (double)(after.total_substeps - before.total_substeps) / STEPS_PER_MINUTE;
+    m.iterations = (double)(after.total_pressure_iterations - before.total_pressure_iterations) / STEPS_PER_MINUTE;
+    return m;
+}
+static void long_water(report *r) {
+    isph_fluid_desc desc = isph_fluid_desc_default();
+    minute first, last = {0.0, 0.0, 0.0, 0.0};
+    isph_boundary paddle;
+    isph_fluid *fluid;
+    int count;
+    desc.particle_capacity = 1024;
+    fluid = fixture_tank(&desc, 0.4f, 0.4f, 0.3f);
+    paddle = add_paddle(fluid);
+    count = isph_particles(fluid).count;
+    report_text(r, "### Ten minutes of stirred water");
+    report_text(r, "%d particles, dx = 0.05 m, a paddle on a circle, 36000 steps of 1/60 s.", count);
+    first = stir(fluid, paddle, 0); /* from rest */
+    first = stir(fluid, paddle, STEPS_PER_MINUTE);
+    for (int i = 2; i < MINUTES; i++) {
+        report_progress(r, "water, minute %d of %d", i + 1, MINUTES);
+        last = stir(fluid, paddle, i * STEPS_PER_MINUTE);
+    }
+    report_at_most(r, "particles lost or not finite", fixture_finite(fluid) ? count - isph_particles(fluid).count : count,
+                   0.0, "", "none");
+    report_at_most(r, "drift of the volume (mean height), minute 10 to 2", 100.0 * fabs(last.height / first.height - 1.0),
+                   1.0, "%", "issue: 1 %");
+    report_at_most(r, "kinetic energy, minute 10 over minute 2", last.energy / first.energy, 1.2, "", "no growth");
+    report_at_most(r, "iterations per step, minute 10 over minute 2", last.iterations / first.iterations, 1.1, "",
+                   "no growth");
+    report_at_most(r, "substeps per step, minute 10 over minute 2", last.substeps / first.substeps, 1.1, "", "no growth");
+    report_value(r, "kinetic energy, minute 10", last.energy, "J");
+    isph_fluid_destroy(fluid);
+}
+
+/* ---- ten minutes of a balloon and of a flag --------------------------------------------------------------------------- */
+
+static double largest_edge_stretch(const ipbd_world *world, ipbd_body body, double rest) {
+    const ipbd_view view = ipbd_body_view(world, body);
+    double longest = 0.0;
+    for (int i = 0; i < 3 * view.triangle_count; i++) {
+        const float *a = view.positions + 4 * view.triangles[i];
+        const float *b = view.positions + 4 * view.triangles[i % 3 == 2 ? i - 2 : i + 1];
+        const double x = (double)a[0] - (double)b[0], y = (double)a[1] - (double)b[1], z = (double)a[2] - (double)b[2];
+        longest = fmax(longest, sqrt(x * x + y * y + z * z));
+    }
+    return longest / rest;
+}
+
+/* A balloon on the ground, kicked up every two seconds. */
+static void long_balloon(report *r) {
+    ipbd_world_desc world_desc = ipbd_world_desc_default();
+    ipbd_collider_desc ground = ipbd_collider_desc_default();
+    ipbd_body_desc desc = ipbd_body_desc_preset(IPBD_BALLOON);
+    ipbd_world *world = ipbd_create(&world_desc, NULL);
+    double volume, worst = 0.0, highest_early = 0.0, highest_late = 0.0;
+    ipbd_body body;
+    mesh ball;
+    memset(&ball, 0, sizeof ball);
+    mesh_icosphere(&ball, v3(0.0f, 0.25f, 0.0f), 0.2f, 4);
+    desc.mesh.positions = &ball.vertices->x, desc.mesh.vertex_count = ball.vertex_count;
+    desc.mesh.triangles = ball.indices, desc.mesh.triangle_count = ball.triangle_count;
+    desc.weld_distance = 1e-4f;
+    (void)ipbd_collider_create(world, &ground, NULL);
+    body = ipbd_body_create(world, &desc, NULL);
+    volume = ipbd_body_volume(world, body);
+    report_text(r, "### Ten minutes of a balloon");
+    report_text(r, "A balloon of 0.2 m radius, kicked up at 2 m/s every two seconds, 36000 steps of 1/60 s.");
+    for (int i = 0; i < MINUTES * STEPS_PER_MINUTE; i++) {
+        const ipbd_view view = ipbd_body_view(world, body);
+        double top = 0.0;
+        if (i % 120 == 0) (void)ipbd_body_add_velocity(world, body, isphpbd_v3(i % 240 ? 0.1f : -0.1f, 2.0f, 0.0f));
+        (void)ipbd_step(world, FRAME);
+        for (int k = 0; k < view.vertex_count; k++) top = fmax(top, (double)view.positions[4 * k + 1]);
+        if (i >= STEPS_PER_MINUTE && i < 2 * STEPS_PER_MINUTE) highest_early = fmax(highest_early, top);
+        if (i >= 9 * STEPS_PER_MINUTE) highest_late = fmax(highest_late, top);
+        if (i % 120 == 100) worst = fmax(worst, fabs(ipbd_body_volume(world, body) / volume - 1.0));
+        if (i % (2 * STEPS_PER_MINUTE) == 0) report_progress(r, "balloon, minute %d", i / STEPS_PER_MINUTE);
+    }
+    report_at_most(r, "largest error of the volume", 100.0 * worst, 1.0, "%", "issue: 1 %");
+    report_at_most(r, "highest point, minute 10 over minute 2", highest_late / highest_early, 1.05, "", "no growth");
+    report_at_most(r, "highest point, minute 2 over minute 10", highest_early / highest_late, 1.25, "", "no decay");
+    free(ball.vertices), free(ball.indices);
+    ipbd_destroy(world);
+}
+
+/* A flag on two corners in a wind that turns. */
+static void long_flag(report *r) {
+    enum { SIDE = 10 };
+    float positions[3 * SIDE * SIDE];
+    uint32_t triangles[6 * (SIDE - 1) * (SIDE - 1)], pins[2] = {0, SIDE - 1};
+    ipbd_world_desc world_desc = ipbd_world_desc_default();
+    ipbd_body_desc desc = ipbd_body_desc_preset(IPBD_COTTON);
+    ipbd_world *world = ipbd_create(&world_desc, NULL);
+    double early = 0.0, late = 0.0, stretch = 0.0;
+    int quarantined = 0;
+    ipbd_body body;
+    desc.mesh.triangle_count = ipbd_grid(SIDE, SIDE, 0.9f, 0.9f, positions, triangles);
+    desc.mesh.positions = positions, desc.mesh.triangles = triangles, desc.mesh.vertex_count = SIDE * SIDE;
+    desc.pinned = pins, desc.pinned_count = 2, desc.wind_drag = 1.0f, desc.wind_lift = 0.5f, desc.self_collision = true;
+    body = ipbd_body_create(world, &desc, NULL);
+    report_text(r, "### Ten minutes of a flag");
+    report_text(r, "Cotton of 0.9 m, %d vertices, self-collision, 6 m/s of wind that turns, 36000 steps of 1/60 s.",
+                SIDE * SIDE);
+    for (int i = 0; i < MINUTES * STEPS_PER_MINUTE; i++) {
+        const double angle = 0.7 * sin(i / 200.0);
+        ipbd_stats stats;
+        (void)ipbd_set_wind(world, isphpbd_v3((float)(6.0 * sin(angle)), 0.0f, (float)(6.0 * cos(angle))));
+        (void)ipbd_step(world, FRAME);
+        stats = ipbd_world_stats(world);
+        quarantined += stats.quarantined;
+        if (i >= STEPS_PER_MINUTE && i < 2 * STEPS_PER_MINUTE) early += stats.kinetic_energy / STEPS_PER_MINUTE;
+        if (i >= 9 * STEPS_PER_MINUTE) late += stats.kinetic_energy / STEPS_PER_MINUTE;
+        if (i % 60 == 0) stretch = fmax(stretch, largest_edge_stretch(world, body, 0.1 * sqrt(2.0)));
+        if (i % (2 * STEPS_PER_MINUTE) == 0) report_progress(r, "flag, minute %d", i / STEPS_PER_MINUTE);
+    }
+    report_at_most(r, "kinetic energy, minute 10 over minute 2", late / early, 1.2, "", "no growth");
+    report_at_most(r, "longest edge over the longest at rest", stretch, 1.1, "", "cotton hardly stretches");
+    report_at_most(r, "vertices put back", quarantined, 0.0, "", "none");
+    report_value(r, "kinetic energy, minute 10", late, "J");
+    ipbd_destroy(world);
+}
+
+/* ---- far from the origin ------------------------------------------------------------------------------------------------ */
+
+typedef struct rest {
+    double rms, volume; /* speed over the last second; mean height over that of the fill */
+} rest;
+
+/* A tank of 8 x 8 x 6 spacings, three seconds of rest in units of sqrt(spacing / g). */
+static rest rest_at(float spacing, float away) {
+    isph_fluid_desc desc = isph_fluid_desc_default();
+    const float half = 4.0f * spacing, depth = 6.0f * spacing, dt = FRAME * sqrtf(spacing / 0.05f);
+    rest result = {0.0, 0.0};
+    double height = 0.0;
+    isph_material water;
+    isph_fluid *fluid;
+    desc.particle_capacity = 512, desc.spacing = spacing;
+    fluid = isph_fluid_create(&desc, NULL);
+    water = fixture_water(fluid);
+    (void)fixture_room(fluid, isphpbd_v3(away - half, 0.0f, away - half),
+                       isphpbd_v3(away + half, 40.0f * spacing, away + half));
+    (void)isph_particles_add_box(fluid, water, isphpbd_v3(away - half, 0.0f, away - half),
+                                 isphpbd_v3(away + half, depth, away + half), fixture_zero, NULL);
+    for (int i = 0; i < 180; i++) {
+        (void)isph_fluid_step(fluid, dt, NULL);
+        if (i < 120) continue;
+        result.rms += fixture_measure(fluid).rms_speed / 60.0;
+        height += fixture_measure(fluid).centre[1] / 60.0;
+    }
+    result.volume = height / (0.5 * (double)depth);
+    if (!fixture_finite(fluid) || isph_particles(fluid).count != 8 * 8 * 6) result.volume = 0.0;
+    isph_fluid_destroy(fluid);
+    return result;
+}
+static void far_away(report *r) {
+    const float places[3] = {0.0f, 1000.0f, 10000.0f};
+    char name[64];
+    report_text(r, "### Far from the origin");
+    report_text(r, "A tank of 384 particles at rest, dx = 0.05 m. 10 km off, a float has steps of 1 mm, a fiftieth of dx.");
+    for (int i = 0; i < 3; i++) {
+        const rest at = rest_at(0.05f, places[i]);
+        (void)snprintf(name, sizeof name, "%g m off: error of the volume", (double)places[i]);
+        report_at_most(r, name, 100.0 * fabs(at.volume - 1.0), 2.0, "%", "");
+        (void)snprintf(name, sizeof name, "%g m off: rms speed", (double)places[i]);
+        report_at_most(r, name, at.rms, i < 2 ? 0.03 : 0.1, "m/s", "sqrt(g dx) is 0.7 m/s");
+    }
+}
+static void all_sizes(report *r) {
+    const float spacings[4] = {0.001f, 0.01f, 0.1f, 1.0f};
+    char name[64];
+    report_text(r, "### Particles from 1 mm to 1 m");
+    report_text(r, "The same tank with steps in proportion to sqrt(dx / g): the same behaviour at every size.");
+    for (int i = 0; i < 4; i++) {
+        const rest at = rest_at(spacings[i], 0.0f);
+        (void)snprintf(name, sizeof name, "dx = %g m: error of the volume", (double)spacings[i]);
+        report_at_most(r, name, 100.0 * fabs(at.volume - 1.0), 2.0, "%", "");
+        (void)snprintf(name, sizeof name, "dx = %g m: rms speed over sqrt(g dx)", (double)spacings[i]);
+        report_at_most(r, name, at.rms / sqrt(9.81 * (double)spacings[i]), 0.05, "", "");
+    }
+}
+
+int main(int argc, char **argv) {
+    report r;
+    if (!report_open(&r, argc, argv, "Long runs, far places, all sizes")) return 2;
+    far_away(&r);
+    all_sizes(&r);
+    long_balloon(&r);
+    long_flag(&r);
+    long_water(&r);
+    return report_close(&r);
+}
