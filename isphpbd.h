@@ -83,7 +83,8 @@ typedef struct isphpbd_body {
     uint32_t id, world;
 } isphpbd_body;
 
-/* Two things meet if (a.layer & b.mask) && (b.layer & a.mask): fluids, soft bodies, colliders and bodies alike. */
+/* Two things meet if (a.layer & b.mask) && (b.layer & a.mask): fluids, soft bodies, colliders and bodies alike. Fluids
+   among each other always do. */
 
 /* ==== [world] ======================================================================================================*/
 typedef struct isphpbd_capacity { /* fixed at creation: all memory is taken then */
@@ -206,8 +207,9 @@ ISPHPBD_API isphpbd_result isphpbd_fluid_add_box(isphpbd_world *world, isphpbd_f
 ISPHPBD_API isphpbd_result isphpbd_fluid_add(isphpbd_world *world, isphpbd_fluid fluid, const float *positions,
                                              size_t position_stride, const float *velocities, size_t velocity_stride,
                                              int count, uint32_t *ids);
-/* Fills the inside of a closed soft body with particles on a lattice, `gap` (m, >= 0; half a spacing is right) off its
-   surface: water balloons. Costs particles * triangles near them. */
+/* Fills the inside of a closed shell with particles on a lattice, at least `gap` (m, >= 0) off its surface and with its
+   mean velocity: water balloons. A gap of 0 to a tenth of a spacing gives the right volume of water. All or none.
+   Costs points of the lattice in its box * triangles. */
 ISPHPBD_API isphpbd_result isphpbd_fluid_fill_soft(isphpbd_world *world, isphpbd_fluid fluid, isphpbd_soft soft,
                                                    float gap, int *added);
 /* Removes all particles of the fluid and answers how many; the fluid itself stays. */
@@ -433,7 +435,9 @@ enum { /* what to draw */
        ISPHPBD_DRAW_CONTACTS = 32,
        ISPHPBD_DRAW_ALL = 63
 };
-typedef struct isphpbd_debug_draw { /* any callback may stay NULL; called with batches of at most 256 items */
+/* Any callback may stay NULL; called with batches of at most 256 items, one colour each: 0xrrggbbaa. Soft bodies come as
+   triangles, or as lines where there is no callback for triangles; all the rest as lines and points. */
+typedef struct isphpbd_debug_draw {
     void (*points)(const isphpbd_vec3 *xyz, const uint32_t *rgba, int count, float radius, void *user);
     void (*lines)(const isphpbd_vec3 *pairs, const uint32_t *rgba, int line_count, void *user);
     void (*triangles)(const isphpbd_vec3 *xyz, const uint32_t *rgba, int triangle_count, void *user);
@@ -3630,18 +3634,26 @@ ISPHPBD_API isphpbd_result isphpbd_fluid_fill_soft(isphpbd_world *world, isphpbd
 }
 
 /* ==== [solids-step] colliders and bodies through a step =============================================================*/
+/* The fluid learns where a wall is and how it moves; the length of the next substep depends on it. */
+static void isphpbdx_wall_motion(isphpbd_world *world, const isphpbdx_solid *solid, isphpbd_vec3 velocity) {
+    isph_boundary_set_motion(world->fluid, solid->wall, solid->now.pose.position, solid->now.pose.rotation, velocity,
+                             solid->now.angular_velocity);
+}
 /* What the host said since the last step counts from now on. */
-static void isphpbdx_collider_begin(isphpbdx_solid *solid) {
+static void isphpbdx_collider_begin(isphpbd_world *world, isphpbdx_solid *solid) {
     solid->from = solid->now.pose;
     solid->goal = solid->has_next ? solid->next : solid->now.pose;
     solid->moves = solid->has_next;
     solid->has_next = 0u;
+    isphpbdx_velocities(solid->from, solid->goal, world->run.seconds, &solid->now);
+    isphpbdx_wall_motion(world, solid, solid->now.linear_velocity);
 }
 static void isphpbdx_body_begin(isphpbd_world *world, isphpbdx_solid *solid) {
     const float jump = isphpbdx_length(isphpbdx_sub(solid->given.pose.position, solid->now.pose.position));
     if (!solid->has_given) return;
     solid->has_given = 0u;
     solid->now = solid->given;
+    isphpbdx_wall_motion(world, solid, solid->now.linear_velocity);
     if (jump > ISPHPBDX_TELEPORT * world->desc.spacing)
         ipbd_collider_teleport(world->soft, solid->collider, isphpbdx_soft_pose(solid->now.pose));
 }
@@ -3649,29 +3661,27 @@ static void isphpbdx_solids_begin(isphpbd_world *world) {
     int i;
     for (i = 0; i < world->pools[ISPHPBDX_COLLIDERS].capacity; ++i) {
         isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_COLLIDERS, i);
-        if (solid) isphpbdx_collider_begin(solid);
+        if (solid) isphpbdx_collider_begin(world, solid);
     }
     for (i = 0; i < world->pools[ISPHPBDX_BODIES].capacity; ++i) {
         isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_BODIES, i);
         if (solid) isphpbdx_body_begin(world, solid);
     }
 }
-/* Before a substep: the fluid learns where its walls are and how they move. */
+/* Before a substep: how the walls move in it. */
 static void isphpbdx_collider_aim(isphpbd_world *world, isphpbdx_solid *solid) {
     const float left = world->run.left - world->run.h;
     solid->end = solid->goal;
     if (left > 0.0f) solid->end = isphpbdx_pose_mix(solid->from, solid->goal, 1.0f - left / world->run.seconds);
     isphpbdx_velocities(solid->now.pose, solid->end, world->run.h, &solid->now);
-    isph_boundary_set_motion(world->fluid, solid->wall, solid->now.pose.position, solid->now.pose.rotation,
-                             solid->now.linear_velocity, solid->now.angular_velocity);
+    isphpbdx_wall_motion(world, solid, solid->now.linear_velocity);
 }
 /* The fluid adds gravity to a body that it can move, and moves it; any other gets its velocity from here. */
 static void isphpbdx_body_aim(isphpbd_world *world, isphpbdx_solid *solid) {
     isphpbd_vec3 velocity = solid->now.linear_velocity;
     if (!isphpbdx_is_free(solid))
         velocity = isphpbdx_madd(velocity, world->desc.gravity, solid->gravity_scale * world->run.h);
-    isph_boundary_set_motion(world->fluid, solid->wall, solid->now.pose.position, solid->now.pose.rotation, velocity,
-                             solid->now.angular_velocity);
+    isphpbdx_wall_motion(world, solid, velocity);
 }
 static void isphpbdx_solids_aim(isphpbd_world *world) {
     int i;
@@ -4674,6 +4684,24 @@ static void isphpbdx_draw_softs(isphpbdx_pen *pen, const isphpbd_world *world) {
     isphpbdx_pen_flush(pen, pen->draw->triangles ? 3 : 2);
 }
 
+/* Where water touched soft bodies in the last substep: points on their surfaces. */
+static void isphpbdx_draw_contacts(isphpbdx_pen *pen, const isphpbd_world *world) {
+    const isphpbdx_coupling *c = &world->coupling;
+    int i;
+    pen->radius = 0.25f * world->desc.spacing;
+    if (c->face_count == 0 || c->rims != isphpbdx_bodies_stamp(c->soft)) return; /* soft bodies came or went since */
+    for (i = 0; i < c->water.count; ++i) {
+        const isphpbdx_spot *place = c->place + ISPHPBDX_PLACES * (size_t)i;
+        isphpbd_vec3 at;
+        float b[3];
+        if (c->place_count[i] == 0 || place->distance > c->dx) continue;
+        isphpbdx_place_weights(place, b);
+        at = isphpbdx_mix3(c->soft->positions, c->face[place->face].v, b);
+        isphpbdx_pen_add(pen, 1, &at, 0xff3030ffu);
+    }
+    isphpbdx_pen_flush(pen, 1);
+}
+
 static void isphpbdx_draw_box(isphpbdx_pen *pen, isphpbd_pose pose, isphpbd_vec3 h, uint32_t rgba) {
     int i, axis;
     for (i = 0; i < 8; ++i) {
@@ -4783,6 +4811,7 @@ ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, 
     pen.draw = draw, pen.count = 0, pen.radius = 0.0f;
     if ((draw->flags & ISPHPBD_DRAW_PARTICLES) && draw->points) isphpbdx_draw_particles(&pen, world);
     if ((draw->flags & ISPHPBD_DRAW_SOFTS) && (draw->triangles || draw->lines)) isphpbdx_draw_softs(&pen, world);
+    if ((draw->flags & ISPHPBD_DRAW_CONTACTS) && draw->points) isphpbdx_draw_contacts(&pen, world);
     if (!draw->lines) return ISPHPBD_OK;
     if (draw->flags & ISPHPBD_DRAW_COLLIDERS) isphpbdx_draw_solids(&pen, world, ISPHPBDX_COLLIDERS, 0x909090ffu);
     if (draw->flags & ISPHPBD_DRAW_BODIES) isphpbdx_draw_solids(&pen, world, ISPHPBDX_BODIES, 0x60d060ffu);
