@@ -1,4 +1,4 @@
-/* isphpbd.h - v0.2.0 - water, cloth, soft bodies and your rigid bodies in one world - SPDX-License-Identifier: MIT
+/* isphpbd.h - v0.1.0 - water, cloth, soft bodies and your rigid bodies in one world - SPDX-License-Identifier: MIT
 
 DO THIS
     Put isphpbd.h, isphpbd_sph.h and isphpbd_pbd.h side by side. In exactly one C or C++ file:
@@ -11,6 +11,7 @@ WHAT IT IS (AND IS NOT)
     One world, stepped once per frame: liquids (isphpbd_sph.h), cloth, shells and soft solids (isphpbd_pbd.h), still and
     moving colliders, and the rigid bodies of your engine, all two-way coupled. Water stays on its side of a sheet of no
     thickness. Your engine keeps its bodies: state in, impulses out. The work per frame is bounded by a budget.
+    It is no rigid-body engine: bodies and colliders do not meet each other here. It does not render.
 
 QUICK START
     /--- quick start
@@ -50,6 +51,62 @@ QUICK START
         return 0;
     }
     ---/
+
+CONTENTS (search for the tag in brackets)
+    [handles] objects by value                 [world] creation, capacities, budget, settings
+    [stepping] steps and frames                [fluids] water, emitters
+    [shapes] [colliders] and sinks             [bodies] of your engine
+    [softs] cloth and soft solids              [reading] views, statistics, snapshots, debug draw
+    Implementation:
+    [world-state] [coupling] [coupling-...] [create] [settings] [previous] [fluids] [emitters] [shapes] [solids]
+    [bodies] [sinks] [softs] [fill] [solids-step] [softs-step] [pace] [step] [reading] [origin] [snapshot] [draw]
+
+CONFIGURATION
+    ISPHPBD_STATIC      everything static in this file     ISPHPBD_API         your own linkage
+    ISPHPBD_NO_SIMD     plain C instead of SSE2            ISPHPBD_NO_OPENMP   no built-in OpenMP runner
+    ISPHPBD_NO_STDLIB   no malloc: an allocator is a must
+    Define the same in every file that includes the header. isphpbd_sph.h and isphpbd_pbd.h come with it: include them
+    before, after or not at all, with their own implementation macros or without.
+
+MEMORY
+    Three allocations at creation, for the world, its fluid and its soft bodies; isphpbd_world_bytes() tells their sum
+    to the byte. Stepping, moving, reading, saving and loading never allocate. Creating soft bodies and heightfields
+    borrows a block and gives it back before the call returns.
+
+THREADS
+    Give a runner (isphpbd_parallel) or compile with OpenMP. Different worlds may step on different threads at once,
+    without locks; one world belongs to one thread at a time. Calls that change the world answer LOCKED from inside
+    its callbacks (clock, on_substep), and those of its inner solvers that would go behind its back always.
+
+DETERMINISM
+    Counted budgets give the same bits for any number of threads, SSE2 or plain C, gcc or clang, C or C++, -O0 to -O3,
+    and after a snapshot, on the conditions named in the two other headers. A deadline looks at a clock: what it cuts
+    depends on the machine. isphpbd_world_hash() is there to check it.
+
+NUMERICS AND UNITS
+    SI throughout. What the two other headers say about sizes, steps and limits holds here. A step is divided into
+    substeps by the fastest of water, colliders, bodies and wet cloth, up to budget.substeps; each of them is one
+    substep of the fluid and some of the soft bodies. Bodies are predicted inside a step; their host should give their
+    motion before every step and not correct it by more than a spacing. Soft bodies meet colliders by their vertices,
+    water meets soft bodies by their triangles, which should not be much smaller than a spacing. A heightfield is a
+    closed block for water, some triangles more than its cells have (capacity.mesh_triangles).
+    With a deadline, solves end early first, then a step takes several calls. The smallest unit of work is some tens of
+    microseconds of the fluid, or all soft substeps within one substep. Until a step is done, views show its last
+    finished substep; what you put and move counts from the next step on; what you add or remove makes the substep
+    under way begin again.
+
+ERRORS
+    Calls that can fail answer an isphpbd_result, or a null handle and *why, and have changed nothing unless it is
+    ISPHPBD_OK. The logger tells in words what was wrong. Steps answer a bit field that names the limit to raise. A
+    particle that cannot be kept on its side is removed and counted; nothing not finite spreads.
+
+READING
+    Abu Rumman, Nair, Mueller, Barthe, Vanderhaeghe: ISPH-PBD: coupled simulation of incompressible fluids and
+    deformable bodies, The Visual Computer 36 (2020). Becker, Tessendorf, Teschner: Direct forcing for Lagrangian
+    rigid-fluid coupling, IEEE TVCG (2009).
+
+CHANGES
+    0.1.0  first version
 */
 #ifndef ISPHPBD_INCLUDED
 #define ISPHPBD_INCLUDED
@@ -295,7 +352,7 @@ typedef struct isphpbd_surface {
     float friction;    /* Coulomb, >= 0, default 0.3: against soft bodies */
 } isphpbd_surface;
 
-/* ==== [colliders] still, or moved by you: they push and are not pushed ==============================================*/
+/* ==== [colliders] still, or moved by you: they push and are not pushed =============================================*/
 typedef struct isphpbd_collider_desc {
     isphpbd_shape shape; /* default plane */
     bool container;      /* default false; true: box, sphere, capsule are hollow and hold everything inside */
@@ -358,7 +415,7 @@ ISPHPBD_API isphpbd_result isphpbd_body_predicted(const isphpbd_world *world, is
 ISPHPBD_API isphpbd_result isphpbd_body_set_mass(isphpbd_world *world, isphpbd_body body, float mass,
                                                  isphpbd_vec3 inertia);
 
-/* ==== [softs] cloth, closed shells, soft solids =====================================================================*/
+/* ==== [softs] cloth, closed shells, soft solids ====================================================================*/
 typedef struct isphpbd_soft_desc {
     ipbd_body_desc body;     /* geometry, material, pins; its layer, mask and friction count */
     isphpbd_surface surface; /* towards water; friction of `body` counts against solids */
@@ -377,7 +434,7 @@ ISPHPBD_API isphpbd_result isphpbd_soft_attach_body(isphpbd_world *world, isphpb
 ISPHPBD_API isphpbd_result isphpbd_soft_attach_collider(isphpbd_world *world, isphpbd_soft soft, int vertex,
                                                         isphpbd_collider collider);
 
-/* ==== [reading] views: valid until the next call with a non-const world =============================================*/
+/* ==== [reading] views: valid until the next call with a non-const world ============================================*/
 typedef struct isphpbd_points {
     const float *position, *previous,
         *velocity; /* x, y, z at the start of every stride; previous[i] is where position[i]
@@ -435,8 +492,8 @@ enum { /* what to draw */
        ISPHPBD_DRAW_CONTACTS = 32,
        ISPHPBD_DRAW_ALL = 63
 };
-/* Any callback may stay NULL; called with batches of at most 256 items, one colour each: 0xrrggbbaa. Soft bodies come as
-   triangles, or as lines where there is no callback for triangles; all the rest as lines and points. */
+/* Any callback may stay NULL; called with batches of at most 256 items, one colour each: 0xrrggbbaa. Soft bodies come
+   as triangles, or as lines where there is no callback for triangles; all the rest as lines and points. */
 typedef struct isphpbd_debug_draw {
     void (*points)(const isphpbd_vec3 *xyz, const uint32_t *rgba, int count, float radius, void *user);
     void (*lines)(const isphpbd_vec3 *pairs, const uint32_t *rgba, int line_count, void *user);
@@ -552,12 +609,12 @@ typedef struct isphpbdx_solid {
 
 typedef struct isphpbdx_progress { /* the step under way, or the last one */
     bool pending;                  /* begun and not finished */
-    bool substep_pending;
-    float seconds, left; /* s, of the step */
-    float h;             /* s, of the substep */
-    int substeps;        /* finished */
-    bool softs_done;     /* the soft bodies have made this substep */
-    uint32_t flags;      /* ISPHPBD_STEP_* */
+    bool substep_pending;          /* begun and not finished, within it */
+    float seconds, left;           /* s, of the step */
+    float h;                       /* s, of the substep */
+    int substeps;                  /* finished */
+    bool softs_done;               /* the soft bodies have made this substep */
+    uint32_t flags;                /* ISPHPBD_STEP_* */
 } isphpbdx_progress;
 
 enum { /* kinds of units of work, see [pace] */
@@ -736,8 +793,8 @@ static isphpbd_result isphpbdx_open(const isphpbd_world *world) {
                        : ISPHPBD_OK;
 }
 
-/* The solvers belong to the world: others may look at them and edit particles and pins. The world opens them for its own
-   calls and closes them behind. */
+/* The solvers belong to the world: others may look at them and edit particles and pins. The world opens them for its
+   own calls and closes them behind. */
 static void isphpbdx_unlock(isphpbd_world *world) {
     isph_fluid_set_owner(world->fluid, world, NULL);
     ipbd_set_owner(world->soft, world, NULL);
@@ -863,7 +920,7 @@ ISPHPBD_API isphpbd_motion isphpbd_motion_at(isphpbd_vec3 position) {
     return motion;
 }
 
-/* ==== [coupling-memory] =============================================================================================*/
+/* ==== [coupling-memory] ============================================================================================*/
 static isphpbd_vec3 isphpbdx_get3(const float *array, int i) {
     return isphpbd_v3(array[4 * (size_t)i], array[4 * (size_t)i + 1], array[4 * (size_t)i + 2]);
 }
@@ -925,7 +982,7 @@ static void isphpbdx_run_particles(const isphpbdx_coupling *c, void (*task)(void
     isphpbdx_run(&c->fluid->desc.parallel, task, ctx, (c->water.count + ISPHPBDX_BLOCK - 1) / ISPHPBDX_BLOCK);
 }
 
-/* ==== [coupling-bodies] which bodies are wet, and what is remembered of them ========================================*/
+/* ==== [coupling-bodies] which bodies are wet, and what is remembered of them =======================================*/
 static void isphpbdx_list_wet(isphpbd_world *world) {
     isphpbdx_coupling *c = &world->coupling;
     int i;
@@ -1368,7 +1425,7 @@ static void isphpbdx_places_task(void *ctx, int block) {
     }
 }
 
-/* ==== [coupling-mass] lent mass, and walls that yield ===============================================================*/
+/* ==== [coupling-mass] lent mass, and walls that yield ==============================================================*/
 static float isphpbdx_particle_mass(const isphpbdx_coupling *c, int i) {
     return c->water.material_mass[c->water.material[i]];
 }
@@ -1478,7 +1535,7 @@ static bool isphpbdx_water_separated(void *user, int i, int j) {
     return isphpbdx_parted_by(c, a, from, to) || isphpbdx_parted_by(c, b, from, to);
 }
 
-/* ==== [coupling-water] hooks of the fluid ===========================================================================*/
+/* ==== [coupling-water] hooks of the fluid ==========================================================================*/
 static void isphpbdx_water_begin(void *user, const float *positions, const float *velocities, int count,
                                  float seconds) {
     isphpbd_world *world = (isphpbd_world *)user;
@@ -1947,7 +2004,7 @@ static void isphpbdx_fence_all(isphpbdx_coupling *c) {
     }
 }
 
-/* ==== [coupling-finish] =============================================================================================*/
+/* ==== [coupling-finish] ============================================================================================*/
 /* The momentum of lent mass goes back: every lender gets its share of the vertices' change of velocity. */
 static void isphpbdx_give_back(isphpbdx_coupling *c) {
     int i, k, v;
@@ -2024,7 +2081,7 @@ static void isphpbdx_water_finish(void *user, const float *start, float *positio
     world->stats.ticks_coupling += isphpbdx_ticks(&world->desc.clock) - began;
 }
 
-/* ==== [coupling-doors] ==============================================================================================*/
+/* ==== [coupling-doors] =============================================================================================*/
 /* Both solvers exist: hooks are set here. */
 static isphpbd_result isphpbdx_coupling_ready(isphpbd_world *world) {
     isphpbdx_coupling *c = &world->coupling;
@@ -2073,7 +2130,7 @@ static void isphpbdx_coupling_end(isphpbd_world *world, float h) {
     c->contacts = 0, c->mismatch = 0.0f, c->outer = 0;
 }
 
-/* ==== [create] memory: this block, the fluid's and the soft bodies' =================================================*/
+/* ==== [create] memory: this block, the fluid's and the soft bodies' ================================================*/
 ISPHPBD_API int isphpbd_version(void) { return ISPHPBD_VERSION; }
 
 static isphpbd_budget isphpbdx_budget_default(void) {
@@ -2296,7 +2353,7 @@ ISPHPBD_API isphpbd_world *isphpbd_world_create(const isphpbd_world_desc *desc, 
 ISPHPBD_API isph_fluid *isphpbd_world_fluids(isphpbd_world *world) { return world ? world->fluid : NULL; }
 ISPHPBD_API ipbd_world *isphpbd_world_softs(isphpbd_world *world) { return world ? world->soft : NULL; }
 
-/* ==== [settings] ====================================================================================================*/
+/* ==== [settings] ===================================================================================================*/
 ISPHPBD_API isphpbd_result isphpbd_world_set_gravity(isphpbd_world *world, isphpbd_vec3 gravity) {
     isphpbd_result result = isphpbdx_open(world);
     if (result != ISPHPBD_OK) return result;
@@ -2330,7 +2387,7 @@ ISPHPBD_API isphpbd_result isphpbd_world_set_budget(isphpbd_world *world, const 
     return ISPHPBD_OK;
 }
 
-/* ==== [previous] positions one step ago, for drawing between steps ==================================================*/
+/* ==== [previous] positions one step ago, for drawing between steps =================================================*/
 static void isphpbdx_copy_points(float *to, const float *from, size_t stride, int count) {
     int i;
     for (i = 0; i < count; ++i) memcpy(to + 3 * i, (const char *)from + stride * (size_t)i, 3 * sizeof(float));
@@ -2365,7 +2422,7 @@ static void isphpbdx_remember(isphpbd_world *world) {
     isphpbdx_copy_points(world->soft_previous, soft.positions, 16, soft.vertex_count);
 }
 
-/* ==== [fluids] ======================================================================================================*/
+/* ==== [fluids] =====================================================================================================*/
 ISPHPBD_API isphpbd_fluid_desc isphpbd_fluid_desc_default(void) {
     isphpbd_fluid_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -2475,7 +2532,7 @@ ISPHPBD_API int isphpbd_fluid_clear(isphpbd_world *world, isphpbd_fluid fluid) {
     return gone;
 }
 
-/* ==== [emitters] layers of particles leave a mouth, one spacing apart ===============================================*/
+/* ==== [emitters] layers of particles leave a mouth, one spacing apart ==============================================*/
 ISPHPBD_API isphpbd_emitter_desc isphpbd_emitter_desc_default(void) {
     isphpbd_emitter_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -2658,7 +2715,7 @@ static void isphpbdx_emit_all(isphpbd_world *world, float h) {
     }
 }
 
-/* ==== [shapes] ======================================================================================================*/
+/* ==== [shapes] =====================================================================================================*/
 static isphpbd_shape isphpbdx_shape(isphpbd_shape_type type) {
     isphpbd_shape shape;
     memset(&shape, 0, sizeof shape);
@@ -2806,7 +2863,7 @@ static float isphpbdx_hollow(isphpbd_vec3 point, isphpbd_vec3 *normal, void *use
                                  shape->type == ISPHPBD_SHAPE_CAPSULE ? shape->half_height : 0.0f);
 }
 
-/* ==== [solids] colliders and bodies as both solvers see them ========================================================*/
+/* ==== [solids] colliders and bodies as both solvers see them =======================================================*/
 static isphpbd_surface isphpbdx_surface_default(void) {
     isphpbd_surface surface;
     surface.slip = 1.0f, surface.restitution = 0.0f, surface.friction = 0.3f;
@@ -3152,7 +3209,7 @@ ISPHPBD_API isphpbd_result isphpbd_collider_take(isphpbd_world *world, isphpbd_c
     return ISPHPBD_OK;
 }
 
-/* ==== [bodies] of the host ==========================================================================================*/
+/* ==== [bodies] of the host =========================================================================================*/
 ISPHPBD_API isphpbd_body_desc isphpbd_body_desc_default(void) {
     isphpbd_body_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -3344,7 +3401,7 @@ ISPHPBD_API isphpbd_result isphpbd_body_set_mass(isphpbd_world *world, isphpbd_b
     return ISPHPBD_OK;
 }
 
-/* ==== [sinks] and lifetimes: particles that go ======================================================================*/
+/* ==== [sinks] and lifetimes: particles that go =====================================================================*/
 ISPHPBD_API isphpbd_sink isphpbd_sink_create(isphpbd_world *world, const isphpbd_shape *shape, isphpbd_pose pose,
                                              uint32_t mask, isphpbd_result *why) {
     isphpbd_sink handle = {0, 0};
@@ -3414,7 +3471,7 @@ static void isphpbdx_remove_particles(isphpbd_world *world) {
     world->stats.total_removed += gone;
 }
 
-/* ==== [softs] =======================================================================================================*/
+/* ==== [softs] ======================================================================================================*/
 ISPHPBD_API isphpbd_soft_desc isphpbd_soft_desc_default(void) {
     isphpbd_soft_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -3514,9 +3571,9 @@ ISPHPBD_API isphpbd_result isphpbd_soft_attach_collider(isphpbd_world *world, is
     return isphpbdx_attach(world, soft, vertex, isphpbdx_collider_of(world, collider));
 }
 
-/* ==== [fill] water inside a closed soft body ========================================================================*/
+/* ==== [fill] water inside a closed soft body =======================================================================*/
 /* On which side of the edge between vertices i and j (in the xz plane) is the point? The edge is always taken from the
-   lower to the higher number, so that its two triangles agree to the last bit and a ray between them meets exactly one. */
+   lower to the higher number, so that its two triangles agree to the last bit and a ray between them meets one. */
 static bool isphpbdx_left_of(const float *xyzw, uint32_t i, uint32_t j, isphpbd_vec3 p) {
     const float *a = xyzw + 4 * (size_t)(i < j ? i : j), *b = xyzw + 4 * (size_t)(i < j ? j : i);
     const double cross = ((double)b[0] - (double)a[0]) * ((double)p.z - (double)a[2]) -
@@ -3633,7 +3690,7 @@ ISPHPBD_API isphpbd_result isphpbd_fluid_fill_soft(isphpbd_world *world, isphpbd
     return result;
 }
 
-/* ==== [solids-step] colliders and bodies through a step =============================================================*/
+/* ==== [solids-step] colliders and bodies through a step ============================================================*/
 /* The fluid learns where a wall is and how it moves; the length of the next substep depends on it. */
 static void isphpbdx_wall_motion(isphpbd_world *world, const isphpbdx_solid *solid, isphpbd_vec3 velocity) {
     isph_boundary_set_motion(world->fluid, solid->wall, solid->now.pose.position, solid->now.pose.rotation, velocity,
@@ -3725,7 +3782,7 @@ static void isphpbdx_solids_end(isphpbd_world *world) {
     }
 }
 
-/* ==== [softs-step] ==================================================================================================*/
+/* ==== [softs-step] =================================================================================================*/
 /* Soft bodies meet colliders and bodies where these will be at the end of the substep. */
 static void isphpbdx_softs_aim(isphpbd_world *world) {
     const bool alone = world->pools[ISPHPBDX_SOFTS].used == 0;
@@ -3822,7 +3879,7 @@ static void isphpbdx_pace_begin(isphpbd_world *world) {
     world->pace.worked = false;
 }
 
-/* ==== [step] ========================================================================================================*/
+/* ==== [step] =======================================================================================================*/
 static void isphpbdx_step_begin(isphpbd_world *world, float seconds) {
     isphpbd_stats *s = &world->stats;
     memset(&world->run, 0, sizeof world->run);
@@ -4006,7 +4063,7 @@ ISPHPBD_API isphpbd_step_info isphpbd_world_advance(isphpbd_world *world, float 
     return info;
 }
 
-/* ==== [reading] =====================================================================================================*/
+/* ==== [reading] ====================================================================================================*/
 ISPHPBD_API isphpbd_points isphpbd_fluid_points(const isphpbd_world *world) {
     isphpbd_points points;
     isph_view view;
@@ -4074,7 +4131,7 @@ ISPHPBD_API isphpbd_stats isphpbd_world_stats(const isphpbd_world *world) {
     return s;
 }
 
-/* ==== [origin] ======================================================================================================*/
+/* ==== [origin] =====================================================================================================*/
 static void isphpbdx_shift_solid(isphpbdx_solid *solid, isphpbd_vec3 offset) {
     isphpbd_pose *poses[6];
     int i;
@@ -4594,7 +4651,7 @@ ISPHPBD_API isphpbd_result isphpbd_world_load(isphpbd_world *world, const void *
     return ISPHPBD_OK;
 }
 
-/* ==== [draw] what there is, in batches ==============================================================================*/
+/* ==== [draw] what there is, in batches =============================================================================*/
 typedef struct isphpbdx_pen {
     const isphpbd_debug_draw *draw;
     isphpbd_vec3 xyz[3 * ISPHPBDX_BATCH]; /* 1, 2 or 3 per item */
