@@ -180,7 +180,7 @@ $(BUILD)/view: examples/view.c $(common)
 
 # Every scene as a contact sheet, with a page that shows them; several minutes.
 gallery: $(BUILD)/play
-	$(BUILD)/play --gallery docs/gallery --scale 0.5 $(GALLERY_ARGS)
+	$(BUILD)/play --gallery docs/gallery --scale 0.25 $(GALLERY_ARGS)
 
 # Lines beyond 120 columns; tests/test_files.sh looks after the rest.
 style:

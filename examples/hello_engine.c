@@ -1,6 +1,7 @@
 /* hello_engine.c - rigid bodies of a host engine in water: state in, impulses out. host.h is the engine here; with your
-   own, put its motions and take the impulses in the same two places.
-   cc -O2 -ffp-contract=off -I. examples/hello_engine.c -o hello_engine -lm */
+   own, put its motions and take the impulses in the same two places. SPDX: MIT
+
+   cc -std=c99 -O2 -ffp-contract=off -I. examples/hello_engine.c -o hello_engine -lm */
 #include <stdio.h>
 #define ISPHPBD_IMPLEMENTATION
 #define EXAMPLES_IMPLEMENTATION

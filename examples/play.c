@@ -33,14 +33,14 @@ typedef struct play_options {
 } play_options;
 
 static const char play_usage[] =
-    "usage: play NAME [options]     play --list     play --demo     play --gallery DIR\n"
+    "usage: play NAME [options]     play --list     play --demo     play --gallery DIR [NAME]\n"
     "  --seconds S       how much time to simulate (default: the scene's own)\n"
     "  --dt S            length of a step\n"
     "  --threads N       default: all cores\n"
     "  --scale F         number of particles relative to the scene's own\n"
     "  --set KEY=VALUE   a setting of the scene: viscosity, tolerance, support, density_projection, ...\n"
     "  --json            one JSON object instead of text\n"
-    "  --png DIR         pictures          --fps N        pictures per simulated second (20)\n"
+    "  --png DIR         pictures          --fps N        pictures per second as shown (20)\n"
     "  --sheet FILE      contact sheet     --shots N      pictures on it (6)\n"
     "  --apng FILE       animation         --size WxH     of a picture (480x360)\n"
     "  --obj DIR         solids and particles for Blender\n"
@@ -347,9 +347,10 @@ static int play_list(void) {
 static int play_demo(play_options *o) {
     double start = play_wall();
     int code;
-    o->name = "double_dam_break";
-    o->scene.scale = 0.6f;
-    o->scene.seconds = 3.0f;
+    o->name = "water_balloon";
+    o->scene.scale = 0.2f;
+    o->scene.dt = 0.002f;
+    o->recorder.width = 360, o->recorder.height = 270;
     o->recorder.fps = 15;
     o->recorder.sheet = "build/demo.png";
     o->recorder.apng = "build/demo.apng";
@@ -360,42 +361,57 @@ static int play_demo(play_options *o) {
     return code;
 }
 
-/* The scenes that also move on the page of the gallery. */
+/* ---- gallery ----------------------------------------------------------------------------------------------------- */
+
+/* The scenes that also move on the page. */
 static bool play_is_animated(const char *name) {
-    return strcmp(name, "double_dam_break") == 0 || strcmp(name, "moving_cup") == 0;
+    static const char *const moving[] = {"water_balloon", "shower_cloth", "flotsam", "double_dam_break", "moving_cup"};
+    size_t i;
+    for (i = 0; i < sizeof moving / sizeof moving[0]; ++i)
+        if (strcmp(name, moving[i]) == 0) return true;
+    return false;
 }
 
-/* One scene of the gallery: a contact sheet, perhaps an animation, and its paragraph on the page. */
-static int play_exhibit(play_options *o, const scene_def *def, FILE *page) {
+/* A contact sheet and perhaps an animation. */
+static int play_exhibit(play_options *o, const char *name) {
     char sheet[512], animation[512];
-    snprintf(sheet, sizeof sheet, "%s/%s.png", o->gallery, def->name);
-    snprintf(animation, sizeof animation, "%s/%s_animation.png", o->gallery, def->name);
-    fprintf(page, "\n## %s\n\n%s: `build/play %s`\n", def->name, def->summary, def->name);
-    if (play_is_animated(def->name)) fprintf(page, "\n![%s, moving](%s_animation.png)\n", def->name, def->name);
-    fprintf(page, "\n![%s](%s.png)\n", def->name, def->name);
-    o->name = def->name;
+    snprintf(sheet, sizeof sheet, "%s/%s.png", o->gallery, name);
+    snprintf(animation, sizeof animation, "%s/%s_animation.png", o->gallery, name);
+    o->name = name;
     o->recorder.sheet = sheet;
-    o->recorder.apng = play_is_animated(def->name) ? animation : NULL;
+    o->recorder.apng = play_is_animated(name) ? animation : NULL;
     return play_scene(o);
 }
 
-static int play_gallery(play_options *o) {
+static bool play_write_page(const char *directory) {
     char path[512];
     FILE *page;
+    int i;
+    snprintf(path, sizeof path, "%s/README.md", directory);
+    page = fopen(path, "w");
+    if (!page) return fprintf(stderr, "play: cannot write %s\n", path), false;
+    fprintf(page, "# Gallery\n\nPlayed and drawn by `make gallery`.\n");
+    for (i = 0; i < scene_count(); ++i) {
+        const scene_def *def = scene_at(i);
+        fprintf(page, "\n## %s\n\n%s: `build/play %s`\n", def->name, def->summary, def->name);
+        if (play_is_animated(def->name)) fprintf(page, "\n![%s, moving](%s_animation.png)\n", def->name, def->name);
+        fprintf(page, "\n![%s](%s.png)\n", def->name, def->name);
+    }
+    return fclose(page) == 0;
+}
+
+/* All scenes, or the one that is named. */
+static int play_gallery(play_options *o) {
+    const char *only = o->name;
     int i, worst = 0;
     recorder_mkdir(o->gallery);
-    snprintf(path, sizeof path, "%s/README.md", o->gallery);
-    page = fopen(path, "w");
-    if (!page) return fprintf(stderr, "play: cannot write %s\n", path), 2;
-    fprintf(page,
-            "# Gallery\n\nPlayed and drawn by `make gallery`, with %g times each scene's own number of particles.\n",
-            (double)o->scene.scale);
+    if (!play_write_page(o->gallery)) return 2;
     o->recorder.width = 360, o->recorder.height = 270, o->recorder.fps = 15;
     for (i = 0; i < scene_count(); ++i) {
-        int code = play_exhibit(o, scene_at(i), page);
+        int code = only && strcmp(only, scene_at(i)->name) != 0 ? 0 : play_exhibit(o, scene_at(i)->name);
         if (code > worst) worst = code;
     }
-    return fclose(page) == 0 ? worst : 2;
+    return worst;
 }
 
 int main(int argc, char **argv) {

@@ -16,9 +16,10 @@ extern "C" {
 typedef struct recorder_options {
     const char *png_dir, *sheet, *apng, *obj_dir, *ply_dir; /* NULL: not wanted */
     int width, height;                                      /* pixels of a picture */
-    int fps;                                                /* of pictures, animation and geometry files */
-    int shots;                                              /* pictures on the contact sheet */
-    int view;                                               /* a scene_view, or -1: the scene's own */
+    int fps; /* of pictures, animation and geometry files as they are shown: scene.slow times as many per second of the
+                scene */
+    int shots; /* pictures on the contact sheet */
+    int view;  /* a scene_view, or -1: the scene's own */
 } recorder_options;
 
 enum { RECORDER_SHOTS = 24, RECORDER_TOLERANCE = 1 }; /* of 255, in sheets and animations: two thirds of the bytes */
@@ -236,7 +237,7 @@ void recorder_update(recorder *r, scene *s) {
     const recorder_options *o = &r->options;
     float now = s->time + 1e-4f;
     bool files = o->png_dir || o->apng || o->obj_dir || o->ply_dir;
-    bool frame_due = files && now * (float)o->fps >= (float)r->frames;
+    bool frame_due = files && now * s->slow * (float)o->fps >= (float)r->frames;
     bool shot_due = o->sheet && r->shots < o->shots && now * (float)(o->shots - 1) >= s->seconds * (float)r->shots;
     bool picture = shot_due || (frame_due && (o->png_dir || o->apng));
     char path[512];

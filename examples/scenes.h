@@ -119,6 +119,7 @@ struct scene {
     float fov, ground;
     scene_view view;       /* in which the scene is shown unless another one is asked for */
     render_liquid look[2]; /* of the two materials */
+    float slow;            /* how many times slower than life it is shown; default 1 */
     float foam;            /* 0..1, how white it turns where it is fast; default 1 */
     scene_measures measures;
     scene_check checks[SCENE_CHECKS];
@@ -643,7 +644,7 @@ scene *scene_create(const char *name, const scene_options *options, char *messag
     s->seconds = options->seconds > 0.0f ? options->seconds : def->seconds;
     s->measures.highest = -1e30f;
     s->look[0] = s->look[1] = render_water(1.0f);
-    s->foam = 1.0f;
+    s->foam = s->slow = 1.0f;
     if (!def->build(s) || !scene_keys_used(s)) {
         scene_destroy(s);
         return NULL;

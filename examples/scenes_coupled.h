@@ -10,6 +10,12 @@ static isphpbd_world_desc coupled_desc(scene *s, float spacing, float volume, in
     return desc;
 }
 
+/* The paper's stiffness is the share of an error that a step of 5 ms takes away; the library's counts per 1/60 s. */
+static ipbd_elasticity coupled_stiffness(scene *s, float fallback) {
+    float k = scene_setting(s, "stiffness", fallback);
+    return ipbd_stiffness(1.0f - powf(1.0f - f_clamp(k, 0.0f, 1.0f), 1.0f / 60.0f / 0.005f));
+}
+
 /* Volume of the surface's inside below the level; an open rim above it counts as closed. By Gauss' theorem it is the
    integral of min(y - level, 0) n_y over the surface, here from sixteen points per triangle. */
 static double scene_volume_below(const scene_object *o, float level) {
@@ -87,7 +93,7 @@ static bool water_balloon_build(scene *s) {
     skin.mesh.positions = &ball.vertices[0].x, skin.mesh.vertex_count = ball.vertex_count;
     skin.mesh.triangles = ball.indices, skin.mesh.triangle_count = ball.triangle_count;
     skin.pose = ipbd_pose_at(0, WATER_BALLOON_DROP, 0);
-    skin.stretch = skin.shear = ipbd_stiffness(scene_setting(s, "stiffness", 0.9f));
+    skin.stretch = skin.shear = coupled_stiffness(s, 0.8f);
     skin.bend = ipbd_absent();
     skin.balloon = ipbd_compliance(0.02f * volume / 1000.0f); /* some air is in it too: 2 % of the volume per kPa */
     skin.thickness = 0.001f;
@@ -95,9 +101,9 @@ static bool water_balloon_build(scene *s) {
     mesh_free(&ball);
     if (!o) return false;
     o->opacity = 0.25f, o->guard = GUARD_HOLDS;
-    s->look[0] = render_water(0.10f), s->foam = 0.0f;
+    s->look[0] = render_water(0.10f), s->foam = 0.0f, s->slow = 4.0f;
     scene_camera(s, v3(-0.16f, 0, -0.16f), v3(0.16f, 0.49f, 0.16f), 20.0f, 10.0f);
-    why = isphpbd_fluid_fill_soft(s->world, s->liquid[0], handle, 0.5f * s->spacing, NULL);
+    why = isphpbd_fluid_fill_soft(s->world, s->liquid[0], handle, 0.05f * s->spacing, NULL);
     return why == ISPHPBD_OK ? true : scene_fail(s, "filling", why);
 }
 
@@ -144,7 +150,7 @@ static scene_object *coupled_cloth(scene *s, int side, float width, vec3 positio
     }
     cloth.pinned = pins, cloth.pinned_count = n;
     cloth.density = scene_setting(s, "cloth_density", 0.3f);
-    cloth.stretch = cloth.shear = ipbd_stiffness(scene_setting(s, "stiffness", 0.9f));
+    cloth.stretch = cloth.shear = coupled_stiffness(s, 0.9f);
     cloth.pose = ipbd_pose_at(position.x, position.y, position.z);
     cloth.thickness = 0.5f * s->spacing;
     cloth.damping = scene_setting(s, "damping", 2.0f); /* rubber, not a trampoline */
@@ -259,7 +265,7 @@ static scene_object *coupled_solid(scene *s, const tets *t, float density, float
     solid.mesh.tetrahedra = t->indices, solid.mesh.tetrahedron_count = t->tetrahedron_count;
     solid.solid_model = IPBD_SOLID_VOLUME;
     solid.density = density;
-    solid.stretch = ipbd_stiffness(stiffness), solid.volume = ipbd_compliance(1e-6f);
+    solid.stretch = coupled_stiffness(s, stiffness), solid.volume = ipbd_compliance(1e-6f);
     solid.thickness = 0.25f * s->spacing;
     solid.soft_collision = true;
     solid.pose = ipbd_pose_at(place.x, place.y, place.z);
@@ -269,8 +275,10 @@ static scene_object *coupled_solid(scene *s, const tets *t, float density, float
 /* lifebuoy_ball: figure 16. 45 K particles; a ring of tetrahedra and a ball of air, 35 K constraints together */
 #define BUOY_RING    0.115f /* m, middle of the tube */
 #define BUOY_TUBE    0.045f
-#define BUOY_BALL    0.07f
+#define BUOY_BALL    0.055f
 #define BUOY_DENSITY 450.0f /* kg/m^3, of the ring */
+#define BUOY_START   0.10f  /* m, its height at the start */
+#define BUOY_LAYER   0.06f  /* m, water that is there already */
 
 static vec3 buoy_map(vec3 p) { /* x, y: the tube's section; z: round the ring */
     vec3 section = v3_scale(tets_disc(p.x, p.y), BUOY_TUBE);
@@ -287,11 +295,11 @@ static scene_object *buoy_ball(scene *s) {
     if (ball.failed) return mesh_free(&ball), scene_fail(s, "ball", ISPHPBD_OUT_OF_MEMORY), (scene_object *)NULL;
     skin.mesh.positions = &ball.vertices[0].x, skin.mesh.vertex_count = ball.vertex_count;
     skin.mesh.triangles = ball.indices, skin.mesh.triangle_count = ball.triangle_count;
-    skin.density = 6.0f; /* kg/m^2: 0.37 kg, a quarter of the water it takes the place of */
+    skin.density = 4.5f; /* kg/m^2: 0.17 kg, a quarter of the water it takes the place of */
     skin.stretch = skin.shear = ipbd_stiffness(0.95f);
     skin.balloon = ipbd_compliance(0.0f);
     skin.soft_collision = true, skin.thickness = 0.25f * s->spacing;
-    skin.pose = ipbd_pose_at(0.02f, 0.17f, 0.01f);
+    skin.pose = ipbd_pose_at(0.14f, 0.24f, -0.14f);
     o = scene_soft_body(s, &skin, v3(0.80f, 0.55f, 0.04f), 0.9f);
     mesh_free(&ball);
     return o;
@@ -308,16 +316,16 @@ static bool buoy_build(scene *s) {
     if (!scene_start_world(s, &desc, &water)) return false;
     if (!scene_tank(s, v3(-half, 0, -half), v3(half, 0.40f, half)) || !scene_frame_tank(s)) return false;
     if (!tets_create(&t, n, n, around, NULL, buoy_map)) return scene_fail(s, "lifebuoy", ISPHPBD_OUT_OF_MEMORY);
-    ring = coupled_solid(s, &t, BUOY_DENSITY, 0.9f, v3(0, 0.05f, 0), v3(0.78f, 0.10f, 0.06f));
+    ring = coupled_solid(s, &t, BUOY_DENSITY, 0.9f, v3(0, BUOY_START, 0), v3(0.78f, 0.10f, 0.06f));
     tets_free(&t);
     ball = ring ? buoy_ball(s) : NULL;
     if (!ball) return false;
     ring->guard = ball->guard = GUARD_KEEPS_OUT;
     scene_camera(s, v3(-half - 0.02f, 0, -half - 0.02f), v3(half + 0.02f, 0.48f, half + 0.02f), 24.0f, 20.0f);
     for (i = 0; i < 2; ++i) /* two showers in opposite corners */
-        if (!scene_jet(s, v3(i ? 0.13f : -0.13f, 0.5f, i ? 0.13f : -0.13f), v3(0, -1, 0), 0.06f, 1.0f, 2.0f))
+        if (!scene_jet(s, v3(i ? 0.13f : -0.13f, 0.5f, i ? 0.13f : -0.13f), v3(0, -1, 0), 0.06f, 1.0f, 1.5f))
             return false;
-    return true;
+    return scene_add_box(s, s->liquid[0], v3(-half, 0, -half), v3(half, BUOY_LAYER, half), scene_rest);
 }
 
 static void buoy_check(scene *s) {
@@ -328,7 +336,7 @@ static void buoy_check(scene *s) {
     scene_check_most(s, "ring_submerged_error", fabs(scene_submerged(ring, level) - (double)BUOY_DENSITY / 1000.0),
                      0.12);
     scene_check_most(s, "ball_submerged_error", fabs(scene_submerged(ball, level) - ball_density), 0.12);
-    scene_check_least(s, "ring_rose_m", (double)(scene_centre(ring).y - 0.05f), 0.04);
+    scene_check_least(s, "ring_rose_m", (double)(scene_centre(ring).y - BUOY_LAYER), 0.06);
     scene_check_least(s, "ball_above_ring_m", (double)(scene_centre(ball).y - scene_centre(ring).y), 0.0);
 }
 
@@ -361,12 +369,11 @@ static bool pot_build(scene *s) {
     isphpbd_world_desc desc = coupled_desc(s, 0.005f, 0.0036f, 20);
     scene_object *pot;
     tets t;
-    s->look[0] = render_water(0.12f);
+    s->look[0] = render_water(0.12f), s->slow = 4.0f;
     if (!scene_start_world(s, &desc, &water) || !scene_floor(s, 0.0f)) return false;
     if (!tets_create(&t, POT_SIDE, POT_ROWS, POT_SIDE, pot_keep, pot_map))
         return scene_fail(s, "pot", ISPHPBD_OUT_OF_MEMORY);
-    pot = coupled_solid(s, &t, 1100.0f, scene_setting(s, "stiffness", 0.75f), v3(0, POT_DROP, 0),
-                        v3(0.72f, 0.33f, 0.18f));
+    pot = coupled_solid(s, &t, 1100.0f, 0.8f, v3(0, POT_DROP, 0), v3(0.72f, 0.33f, 0.18f));
     tets_free(&t);
     if (!pot) return false;
     pot->guard = GUARD_KEEPS_OUT, pot->opacity = 0.55f;
@@ -394,31 +401,31 @@ static void pot_check(scene *s) {
 }
 
 /* buoyancy_spheres: figure 17. Heavier than water, as heavy, lighter */
-#define SPHERES_RADIUS 0.10f
+#define SPHERES_RADIUS 0.13f
 static const float spheres_density[3] = {1800.0f, 1000.0f, 400.0f};
-static const float spheres_place[3] = {-0.36f, 0.0f, 0.36f};
+static const float spheres_place[3] = {-0.42f, 0.0f, 0.42f};
 
 static vec3 spheres_map(vec3 p) { return v3_scale(tets_ball(p), SPHERES_RADIUS); }
 
 static bool spheres_build(scene *s) {
     static const vec3 color[3] = {{0.10f, 0.20f, 0.62f}, {0.12f, 0.45f, 0.12f}, {0.70f, 0.08f, 0.06f}};
     isph_material_desc water = scene_water(s);
-    isphpbd_world_desc desc = scene_world_desc(s, 0.022f, 0.44f, 1.1f * 0.44f * 0.42f);
+    isphpbd_world_desc desc = scene_world_desc(s, 0.022f, 0.44f, 1.32f * 0.44f * 0.5f);
     int n = scene_finer(s, 7, 1.0f / 3.0f), i;
     bool ok = true;
     tets t;
     s->look[0] = render_water(0.6f);
     if (!scene_start_world(s, &desc, &water)) return false;
-    if (!scene_tank(s, v3(-0.55f, 0, -0.22f), v3(0.55f, 0.65f, 0.22f)) || !scene_frame_tank(s)) return false;
+    if (!scene_tank(s, v3(-0.66f, 0, -0.22f), v3(0.66f, 0.75f, 0.22f)) || !scene_frame_tank(s)) return false;
     if (!tets_create(&t, n, n, n, NULL, spheres_map)) return scene_fail(s, "sphere", ISPHPBD_OUT_OF_MEMORY);
     for (i = 0; i < 3 && ok; ++i) {
-        scene_object *o = coupled_solid(s, &t, spheres_density[i], 0.95f, v3(spheres_place[i], 0.60f, 0), color[i]);
+        scene_object *o = coupled_solid(s, &t, spheres_density[i], 0.95f, v3(spheres_place[i], 0.66f, 0), color[i]);
         ok = o != NULL;
         if (ok) o->guard = GUARD_KEEPS_OUT;
     }
     tets_free(&t);
-    scene_camera(s, v3(-0.57f, 0, -0.24f), v3(0.57f, 0.72f, 0.24f), 14.0f, 10.0f);
-    return ok && scene_add_box(s, s->liquid[0], v3(-0.55f, 0, -0.22f), v3(0.55f, 0.418f, 0.22f), scene_rest);
+    scene_camera(s, v3(-0.68f, 0, -0.24f), v3(0.68f, 0.82f, 0.24f), 14.0f, 10.0f);
+    return ok && scene_add_box(s, s->liquid[0], v3(-0.66f, 0, -0.22f), v3(0.66f, 0.484f, 0.22f), scene_rest);
 }
 
 static void spheres_check(scene *s) {

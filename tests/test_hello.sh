@@ -1,0 +1,21 @@
+#!/bin/sh
+# Every examples/hello_*.c compiles by the command in its first lines, without a warning, runs, and says something; none
+# has more than 80 lines.
+. tests/support/cases.sh
+
+for source in examples/hello_*.c; do
+    name=$(basename "$source" .c)
+    command=$(sed -n 's/^ *\(cc .*\) -o [a-z_]* -lm.*/\1/p' "$source" | head -n 1)
+    if [ -z "$command" ]; then
+        fail "$name" 'does not say how it is compiled'
+        continue
+    fi
+    check "$name compiles as it says" sh -c "${CC:-cc} $strict ${command#cc } -o $work/$name -lm"
+    if [ -x "$work/$name" ]; then
+        check "$name runs" "$work/$name"
+        if [ -s "$work/output" ]; then pass; else fail "$name" 'prints nothing'; fi
+    fi
+    lines=$(wc -l <"$source")
+    if [ "$lines" -lt 80 ]; then pass; else fail "$name" "has $lines lines, more than 80"; fi
+done
+finish
