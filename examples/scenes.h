@@ -239,6 +239,7 @@ static isphpbd_world_desc scene_world_desc(scene *s, float spacing, float fit, f
     desc.capacity.soft.vertices = desc.capacity.soft.input_vertices = (int)(16384.0f * more);
     desc.capacity.soft.edges = (int)(98304.0f * more), desc.capacity.soft.triangles = (int)(32768.0f * more);
     desc.capacity.soft.isometric_bends = (int)(49152.0f * more);
+    desc.capacity.soft.contacts = (int)(65536.0f * fmaxf(4.0f * s->options.scale, 1.0f));
     desc.capacity.soft.volume_tetrahedra = desc.capacity.soft.elastic_tetrahedra = (int)(32768.0f * more);
     desc.allocator = scene_allocator(s);
     desc.parallel = s->options.parallel;

@@ -32,7 +32,7 @@ static void mesh_move(mesh *m, vec3 by) {
 #define SHIP_LEVEL  0.54f /* m, of the water */
 
 static bool ship_build(scene *s) {
-    static const float hole[2] = {0.35f, 0.55f};
+    static const float hole[2] = {0.30f, 0.58f};
     isph_material_desc water = scene_water(s);
     scene_object *o;
     mesh hull;
@@ -40,9 +40,9 @@ static bool ship_build(scene *s) {
     if (!scene_start_fluid(s, 0.03f, SHIP_LEVEL, 2.0f * 1.0f * SHIP_LEVEL, &water)) return false;
     if (!scene_tank(s, v3(-1.0f, 0, -0.5f), v3(1.0f, 0.9f, 0.5f)) || !scene_frame_tank(s)) return false;
     memset(&hull, 0, sizeof hull);
-    mesh_hull(&hull, SHIP_LENGTH, SHIP_BEAM, SHIP_DEPTH, 30, hole, 0.12f);
+    mesh_hull(&hull, SHIP_LENGTH, SHIP_BEAM, SHIP_DEPTH, 30, hole, 0.17f);
     mesh_move(&hull, v3(0, -SHIP_KEEL, 0));
-    o = scene_mesh_body(s, &hull, false, false, scene_setting(s, "mass", 34.0f),
+    o = scene_mesh_body(s, &hull, false, false, scene_setting(s, "mass", 52.0f),
                         v3(0, SHIP_LEVEL + SHIP_KEEL + 0.02f, 0), v3(0.45f, 0.10f, 0.07f));
     if (!o) return false;
     o->guard = GUARD_PARTS;
@@ -351,7 +351,7 @@ static void drag_check(scene *s) {
 static bool stone_build(scene *s) {
     isph_material_desc water = scene_water(s);
     const float half = 0.45f, length = 5.4f;
-    float tilt = scene_setting(s, "tilt", 18.0f) * 0.017453293f;
+    float tilt = scene_setting(s, "tilt", 12.0f) * 0.017453293f;
     host_body *body;
     scene_object *o;
     mesh stone;
@@ -369,8 +369,8 @@ static bool stone_build(scene *s) {
     body = scene_host_body(s, o);
     body->motion.pose.rotation = scene_turn_z(tilt);
     body->motion.linear_velocity = v3(scene_setting(s, "speed", 9.0f), -1.2f, 0);
-    body->motion.angular_velocity = v3_scale(v3(-sinf(tilt), cosf(tilt), 0), scene_setting(s, "spin", 60.0f));
-    scene_camera(s, v3(0.3f, 0, -half), v3(length - 0.3f, 0.6f, half), 58.0f, 15.0f);
+    body->motion.angular_velocity = v3_scale(v3(-sinf(tilt), cosf(tilt), 0), scene_setting(s, "spin", 120.0f));
+    scene_camera(s, v3(0, 0, -half), v3(length, 0.5f, half), 50.0f, 16.0f);
     return scene_add_box(s, s->liquid[0], v3(0, 0, -half), v3(length, STONE_LEVEL, half), scene_rest);
 }
 
