@@ -681,6 +681,7 @@ typedef struct isphpbdx_spot { /* where a particle sees a wall */
     isphpbd_vec3 normal;       /* towards the particle (from inside a solid: outwards) */
     float distance;            /* m; < 0 inside a solid */
     float u, v;                /* barycentric, of corners 1 and 2 */
+    float missed;              /* as in isph_wall */
     int face;
 } isphpbdx_spot;
 
@@ -1294,7 +1295,7 @@ static void isphpbdx_visit(const isphpbdx_coupling *c, isphpbdx_search *s, int i
         s->inside = side < 0.0f ? index + 1 : 0;
     }
     if (isphx_on_rim(&f->shape, seen.feature) && isphpbdx_abs(side) < 0.999f * r) seen.feature = -1;
-    seen.spot.face = index, seen.spot.distance = r, seen.spot.u = seen.spot.v = 0.0f;
+    seen.spot.face = index, seen.spot.distance = r, seen.spot.u = seen.spot.v = seen.spot.missed = 0.0f;
     seen.spot.normal = r > 1e-6f * s->reach ? isphpbdx_scale(away, 1.0f / r) : f->shape.normal;
     isphpbdx_keep_seen(s, &seen);
 }
@@ -1309,6 +1310,32 @@ static void isphpbdx_place_finish(const isphpbdx_coupling *c, isphpbdx_spot *pla
     place->u = isphpbdx_clamp((d11 * d20 - d01 * d21) / det, 0.0f, 1.0f);
     place->v = isphpbdx_clamp((d00 * d21 - d01 * d20) / det, 0.0f, 1.0f - place->u);
 }
+/* Beyond the edges of a solid its faces have no area: a ramp of a spacing, as isphx_block_share() has it for boxes, over
+   the planes of the convex neighbours of the face that looks most towards the particle. */
+static float isphpbdx_missed(const isphpbdx_coupling *c, const isphpbdx_search *s, const isphpbdx_spot *place) {
+    const isphpbdx_face *own = c->face + place->face;
+    isphpbd_vec3 counted[4];
+    float share = 1.0f;
+    int k, j, n = 1;
+    for (k = 0; k < s->seen_count; ++k) { /* where several are equally near */
+        const isphpbdx_face *f = c->face + s->seen[k].spot.face;
+        if (f->body == own->body && s->seen[k].spot.distance < 1.0001f * place->distance &&
+            isphpbdx_dot(f->shape.normal, place->normal) > isphpbdx_dot(own->shape.normal, place->normal))
+            own = f;
+    }
+    counted[0] = own->shape.normal;
+    for (k = 0; k < s->seen_count && n < 4; ++k) {
+        const isphpbdx_face *f = c->face + s->seen[k].spot.face;
+        const float sharp = isphpbdx_min(1.0f - isphpbdx_dot(own->shape.normal, f->shape.normal), 1.0f),
+                    beyond = isphpbdx_dot(isphpbdx_sub(s->p, f->centre), f->shape.normal);
+        bool fresh = f->body == own->body;
+        for (j = 0; j < n && fresh; ++j) fresh = isphpbdx_dot(counted[j], f->shape.normal) < 0.9f;
+        if (!fresh || isphpbdx_dot(own->shape.normal, isphpbdx_sub(f->centre, own->centre)) > -1e-3f * c->dx) continue;
+        counted[n++] = f->shape.normal;
+        share *= 1.0f - sharp * (1.0f - isphpbdx_clamp(0.57f - beyond / c->dx, 0.0f, 1.0f));
+    }
+    return 1.0f - share;
+}
 /* From inside a solid only the way out counts. */
 static void isphpbdx_turn_inside(const isphpbdx_coupling *c, isphpbdx_search *s) {
     const isphpbdx_face *f = c->face + s->inside - 1;
@@ -1316,7 +1343,7 @@ static void isphpbdx_turn_inside(const isphpbdx_coupling *c, isphpbdx_search *s)
     const isphpbd_vec3 away = isphpbdx_sub(s->p, isphx_triangle_nearest(&f->shape, s->p, &feature));
     const float r = isphpbdx_length(away);
     s->place_count = 1;
-    s->place[0].face = s->inside - 1, s->place[0].distance = -r;
+    s->place[0].face = s->inside - 1, s->place[0].distance = -r, s->place[0].missed = 0.0f;
     s->place[0].normal = r > 1e-6f * s->reach ? isphpbdx_scale(away, -1.0f / r) : f->shape.normal;
 }
 static void isphpbdx_store_search(isphpbdx_coupling *c, int i, isphpbdx_search *s) {
@@ -1326,6 +1353,8 @@ static void isphpbdx_store_search(isphpbdx_coupling *c, int i, isphpbdx_search *
     for (k = 0; k < s->place_count; ++k) {
         s->place[k].u = s->place[k].v = 0.0f;
         isphpbdx_place_finish(c, s->place + k, s->p);
+        if (!s->inside && c->wet[c->face[s->place[k].face].body].solid)
+            s->place[k].missed = isphpbdx_missed(c, s, s->place + k);
         c->place[ISPHPBDX_PLACES * (size_t)i + (size_t)k] = s->place[k];
     }
     c->inside[i] = s->inside != 0;
@@ -1577,7 +1606,7 @@ static int isphpbdx_water_walls(void *user, int index, isphpbd_vec3 position, fl
         out[k].velocity = isphpbdx_mix3(c->star, face->v, b);
         for (j = 0; j < 3; ++j) out[k].inverse_mass += b[j] * b[j] * c->star[4 * (size_t)face->v[j] + 3];
         out[k].friction = c->wet[face->body].friction, out[k].viscous_grip = c->wet[face->body].grip;
-        out[k].tag = (uint32_t)(ISPHPBDX_PLACES * index + k);
+        out[k].missed = place->missed, out[k].tag = (uint32_t)(ISPHPBDX_PLACES * index + k);
     }
     return n;
 }

@@ -622,6 +622,7 @@ typedef struct isph_wall {
     float inverse_mass;    /* 1/kg: how the wall yields to an impulse along its normal there; 0: it does not */
     float friction;        /* as in isph_boundary_desc */
     float viscous_grip;
+    float missed; /* 0 .. 1: share of the pressure that misses it, as beyond the edges of a box; 0: none */
     uint32_t tag; /* yours, comes back with the impulse */
 } isph_wall;
 
@@ -4468,7 +4469,8 @@ static bool isphx_wall_ok(const isph_wall *wall) {
     const float norm2 = isphpbdx_dot(wall->normal, wall->normal);
     return norm2 > 0.98f && norm2 < 1.02f && isphpbdx_finite3(wall->velocity) &&
            isphx_in(wall->distance, -1e6f, 1e6f) && isphx_in(wall->inverse_mass, 0.0f, 1e9f) &&
-           isphx_in(wall->friction, 0.0f, 1.0f) && isphx_in(wall->viscous_grip, 0.0f, 1.0f);
+           isphx_in(wall->friction, 0.0f, 1.0f) && isphx_in(wall->viscous_grip, 0.0f, 1.0f) &&
+           isphx_in(wall->missed, 0.0f, 1.0f);
 }
 
 static int isphx_coupler_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx_entry *list, int n, uint32_t *flags) {
@@ -4482,7 +4484,7 @@ static int isphx_coupler_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx
         memset(&entry, 0, sizeof entry);
         entry.normal = walls[k].normal, entry.distance = walls[k].distance, entry.velocity = walls[k].velocity;
         entry.grip = entry.skin = walls[k].viscous_grip, entry.friction = walls[k].friction;
-        entry.inverse_mass = walls[k].inverse_mass, entry.area = 1.0f;
+        entry.inverse_mass = walls[k].inverse_mass, entry.area = 1.0f - walls[k].missed;
         entry.boundary = -1, entry.tag = walls[k].tag;
         n = isphx_entry_push(list, n, &entry, flags);
     }
