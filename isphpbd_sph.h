@@ -907,6 +907,7 @@ typedef struct isphx_machine {
     void *task_ctx;
     int done, count, unit;
     bool ordered;            /* one task after the other, on the calling thread */
+    bool sliced;             /* somebody asks for pauses */
     void (*then)(void *ctx); /* NULL: the job is the last */
     void *then_ctx;
 } isphx_machine;
@@ -942,11 +943,11 @@ static void isphx_run_tasks(isphx_machine *m, int count) {
 }
 
 /* One unit of work. */
-static void isphx_run_unit(isphx_machine *m, bool sliced) {
+static void isphx_run_unit(isphx_machine *m) {
     const int left = m->count - m->done;
     void (*then)(void *ctx) = m->then;
     if (left > 0) {
-        isphx_run_tasks(m, sliced ? isphpbdx_mini(left, m->unit) : left);
+        isphx_run_tasks(m, m->sliced ? isphpbdx_mini(left, m->unit) : left);
         return;
     }
     m->then = NULL;
@@ -955,8 +956,9 @@ static void isphx_run_unit(isphx_machine *m, bool sliced) {
 
 /* Runs until stop() (may be NULL) answers true or everything is done; false where it was stopped, even at the end. */
 static bool isphx_run_until(isphx_machine *m, bool (*stop)(void *user), void *user) {
+    m->sliced = stop != NULL;
     while (isphx_busy(m)) {
-        isphx_run_unit(m, stop != NULL);
+        isphx_run_unit(m);
         if (stop && stop(user)) return false;
     }
     return true;
@@ -1523,7 +1525,7 @@ ISPHPBD_API int isph_grid_neighbours(const isph_grid *grid, int index, int *out,
 
 typedef struct isphx_sell {
     int rows, row_capacity, entry_capacity;
-    int index_bytes; /* 2 or 4 per entry kept; a chunk uses 2 of them where its columns span less than 65536 */
+    int index_bytes; /* from entry to entry, 2 or 4; a chunk uses 2 where its columns span less than 65536 */
     int *offset;     /* per chunk: its first entry */
     int *length;     /* per chunk: entries per row, padded with zeros to the longest row */
     int *base;       /* per chunk: lowest column; ~base marks 32-bit columns */
@@ -2893,8 +2895,8 @@ struct isph_fluid {
     int stage;      /* the next one */
     bool finished;  /* the coupler has seen its end: there is no way back */
     bool hurry;
-    int attempt; /* of rows and coarse level, which may not fit at first */
-    int round;   /* of the blocks of a stretch */
+    int attempt;          /* of rows and coarse level, which may not fit at first */
+    int round, round_end; /* blocks of every stretch whose rows are found now */
     isphx_cells_job sorting;
     isphx_blocks_frame frame;
     isphx_system system;
@@ -4853,10 +4855,7 @@ static void isphx_rows_chunk(isph_fluid *f, int chunk, isphx_chunk_work *work, u
     }
 }
 
-/* One block of every stretch, since they follow each other in the room that they share. */
-static void isphx_rows_task(void *ctx, int stretch) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    const int block = stretch * ISPHX_STRETCH + f->round;
+static void isphx_rows_block(isph_fluid *f, int block) {
     isphx_chunk_work work;
     int chunk, end, lane;
     double entries = 0.0;
@@ -4865,7 +4864,15 @@ static void isphx_rows_task(void *ctx, int stretch) {
         isphx_rows_chunk(f, chunk, &work, f->block_flags + block);
         for (lane = 0; lane < ISPHX_LANES; ++lane) entries += work.found[lane];
     }
-    if (block < isphx_blocks(f->count)) f->partial[8 * block] = entries;
+    f->partial[8 * block] = entries;
+}
+
+/* The blocks of a stretch follow each other in the room that they share. */
+static void isphx_rows_task(void *ctx, int stretch) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int end = isphpbdx_mini(stretch * ISPHX_STRETCH + f->round_end, isphx_blocks(f->count));
+    int block;
+    for (block = stretch * ISPHX_STRETCH + f->round; block < end; ++block) isphx_rows_block(f, block);
 }
 
 /* ---- sorting ---- */
@@ -4904,6 +4911,7 @@ static void isphx_rows_judge(void *ctx);
 
 static void isphx_rows_round(void *ctx) {
     isph_fluid *f = (isph_fluid *)ctx;
+    f->round_end = f->machine.sliced ? f->round + 1 : ISPHX_STRETCH;
     isphx_post(&f->machine, isphx_rows_task, f, isphx_stretches(f->count), ISPHX_HEAVY);
     isphx_then(&f->machine, isphx_rows_judge, f);
 }
@@ -4923,7 +4931,8 @@ static void isphx_rows_judge(void *ctx) {
     uint32_t overflow = 0;
     double entries = 0.0;
     int b;
-    if (++f->round < ISPHX_STRETCH) {
+    f->round = f->round_end;
+    if (f->round < ISPHX_STRETCH) {
         isphx_rows_round(f);
         return;
     }
@@ -4941,7 +4950,23 @@ static void isphx_rows_judge(void *ctx) {
     if (f->cells.crowded) f->flags |= ISPH_STEP_CROWDED;
 }
 
+/* Can all columns be stored in 16 bits, which many particles read faster? The rows of a chunk lie in one slab of cells,
+   or in two with next to nothing between them; their neighbours also in the slab before and the one behind. */
+static bool isphx_columns_narrow(const isph_fluid *f) {
+    const isphx_cells *cells = &f->cells;
+    const int slab = cells->dim[0] * cells->dim[1];
+    int s, most = 0;
+    if (f->count <= ISPHX_NARROW_ROWS) return true;
+    if (cells->wraps[2]) return false;
+    for (s = 0; s < cells->dim[2]; ++s) {
+        const int end = isphpbdx_mini(s + 2, cells->dim[2]);
+        most = isphpbdx_maxi(most, cells->start[end * slab] - cells->start[s * slab]);
+    }
+    return 2 * most + ISPHX_LANES < ISPHX_NARROW_ROWS;
+}
+
 static void isphx_stage_rows(isph_fluid *f) {
+    f->sell.index_bytes = isphx_columns_narrow(f) ? 2 : 4;
     f->attempt = 0;
     isphx_rows_try(f);
 }
@@ -5014,14 +5039,15 @@ static void isphx_coarse_rename_task(void *ctx, int block) {
    comes to be. */
 static float *isphx_coarse_faces(const isphx_coarse *coarse, int g) { return coarse->factor + 6 * (size_t)g; }
 
-static void isphx_coarse_count_faces(const isph_fluid *f, int i, float faces[6]) {
-    const double inverse = 1.0 / (double)f->dx;
+ISPHX_HOT void isphx_coarse_count_faces(const isphx_blocks_frame *frame, const int axis[3], float inverse,
+                                        const float *p, float faces[6]) {
+    const float size = (float)frame->size;
     int k;
     for (k = 0; k < 3; ++k) {
-        const double at = ((double)f->position[4 * i + f->cells.axis[k]] - f->frame.lo[k]) * inverse;
-        const double in = at - (double)f->frame.size * (double)(int)(at / f->frame.size);
-        if (in < 1.0) faces[2 * k] += 1.0f;
-        if (in >= (double)(f->frame.size - 1)) faces[2 * k + 1] += 1.0f;
+        const float at = (p[axis[k]] - (float)frame->lo[k]) * inverse; /* in spacings */
+        const float in = at - size * (float)(int)(at / size);
+        faces[2 * k] += in < 1.0f ? 1.0f : 0.0f;
+        faces[2 * k + 1] += in >= size - 1.0f ? 1.0f : 0.0f;
     }
 }
 
@@ -5072,17 +5098,20 @@ static void isphx_coarse_link_cell(isph_fluid *f, int cell) {
 static void isphx_coarse_diagonal_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
     isphx_coarse *coarse = &f->coarse;
+    const isphx_blocks_frame frame = f->frame;
+    const int axis[3] = {f->cells.axis[0], f->cells.axis[1], f->cells.axis[2]};
+    const float inverse = 1.0f / f->dx, anchor = 1e-5f * f->tables.full_weight;
     const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
     int g, m;
     for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
-        float *faces = isphx_coarse_faces(coarse, g);
-        coarse->link_count[g] = 0, coarse->diagonal[g] = 0.0f;
-        memset(faces, 0, 6 * sizeof(float));
+        float faces[6] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f}, diagonal = 0.0f;
         for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
             const int i = coarse->member[m];
-            isphx_coarse_count_faces(f, i, faces);
-            coarse->diagonal[g] += f->scale[i] * f->scale[i] * (f->air[i] + 1e-5f * f->tables.full_weight);
+            diagonal += f->scale[i] * f->scale[i] * (f->air[i] + anchor);
+            isphx_coarse_count_faces(&frame, axis, inverse, f->position + 4 * i, faces);
         }
+        coarse->link_count[g] = 0, coarse->diagonal[g] = diagonal;
+        memcpy(isphx_coarse_faces(coarse, g), faces, sizeof faces);
     }
 }
 
