@@ -785,11 +785,44 @@ TEST hash_sees_differences(void) {
     PASS();
 }
 
+/* More than 65536 particles have columns of 16 bits next to each other, or of 32 when something far away makes the grid
+   wrap: the water does not care. */
+TEST columns_of_either_width(void) {
+    isph_fluid_desc desc = isph_fluid_desc_default();
+    isph_fluid *fluids[2];
+    isph_view views[2];
+    const float far_away[3] = {9000, 0, 0};
+    desc.particle_capacity = 80000;
+    for (int i = 0; i < 2; i++) {
+        fluids[i] = fixture_tank(&desc, 2.05f, 2.05f, 2.1f);
+        ASSERT(fluids[i] && isph_particles(fluids[i]).count == 41 * 41 * 42);
+        if (i == 1) {
+            const isph_material water = {1u};
+            ASSERT_EQ(ISPHPBD_OK, isph_particles_add(fluids[i], water, far_away, 12, NULL, 0, 1, NULL));
+        }
+        (void)isph_fluid_substep(fluids[i], 0.004f, NULL);
+        views[i] = isph_particles(fluids[i]);
+    }
+    ASSERT_EQ(2, fluids[0]->sell.index_bytes);
+    ASSERT_EQ(4, fluids[1]->sell.index_bytes);
+    for (int i = 0; i < views[0].count; i++) {
+        const int j = isph_particle_find(fluids[1], views[0].id[i]);
+        ASSERT(j >= 0);
+        for (int k = 0; k < 3; k++)
+            ASSERT(fabsf(view_position(&views[0], i)[k] - view_position(&views[1], j)[k]) < 1e-4f);
+        ASSERT(fabsf(views[0].density[i] - views[1].density[j]) < 1e-4f);
+    }
+    isph_fluid_destroy(fluids[0]);
+    isph_fluid_destroy(fluids[1]);
+    PASS();
+}
+
 SUITE(sph_fluid) {
     RUN_TEST(memory_is_what_was_told);
     RUN_TEST(memory_of_every_mode);
     RUN_TEST(memory_of_the_weakly_compressible_mode);
     RUN_TEST(at_most_a_kilobyte_per_particle);
+    RUN_TEST(columns_of_either_width);
     RUN_TEST(out_of_memory);
     RUN_TEST(bad_descs);
     RUN_TEST(half_an_allocator);
