@@ -5,8 +5,8 @@ flags='-std=c99 -ffp-contract=off -I. -Itests/support -g'
 libraries='-pthread -lm'
 
 # Programs that reach most of the code in a few seconds even when they run twenty times slower.
-quick_programs='test_memory test_pbd_core test_sph_boundaries test_sph_grid test_sph_particles test_sph_sparse test_threads
-    test_tool_asset test_tool_mesh test_tool_read test_world_core'
+quick_programs='test_memory test_pbd_core test_sph_particles test_sph_sparse test_tool_read test_world_bad_input
+    test_world_core'
 
 # The test programs to run, by name.
 programs() {
