@@ -1358,9 +1358,11 @@ struct ipbd_world {
     int contact_count, pair_limit;
     isphpbd_vec3 *reference, *origins; /* positions when the pairs were listed; when the substep began */
     float *leeway;                     /* m, by which a vertex may leave its body's drift while the list holds */
-    float *ways;                       /* m, by which it has left it since the list was made */
+    float *ways;                       /* m, by which it has left it; violent substeps only */
     float pair_leeway;                 /* m, by which bodies may drift against each other */
     float pair_apart;                  /* m, by which they have */
+    float pair_margin;                 /* m, of a calm list: what may come nearer in all */
+    bool pairs_local;                  /* the list is that of a violent substep */
     float pair_drift, pair_thickness;  /* m: drift is how much nearer anything can have come since */
     ipbdx_drift *drifts;               /* per body */
     bool pairs_stale, soft;            /* soft: some body takes part */
@@ -4320,10 +4322,11 @@ ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_co
 }
 
 /* ---- [proximity] which soft parts are near each other ---------------------------------------------------------------
-   Points against triangles and edges against edges, of one body with itself or of two bodies. Every vertex has a leeway,
-   more where things move fast; pairs that can come within contact distance while all vertices stay within theirs are
-   listed, and the list is kept that long. It is in a fixed order and only a filter, so results do not depend on when
-   it was made. */
+   Points against triangles and edges against edges, of one body with itself or of two bodies. Listed is what can come
+   within contact distance while every vertex stays within its leeway. In calm substeps all have the same, and the list
+   is kept until something has left it; it is only a filter then, so results do not depend on when it was made. Where
+   something moves farther than things are thick, the leeway is what moves there, and the list is made anew every time:
+   it depends on nothing but the state either. The order is fixed. */
 
 static bool ipbdx_meets(const ipbd_world *world, int a, int b) {
     const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
@@ -4536,7 +4539,7 @@ static bool ipbdx_find_edge_pairs(ipbd_world *world, int a, int b) {
     }
     return true;
 }
-/* The mean way of a body's vertices in this substep, or (from_reference) since pairs were listed. */
+/* The mean way of a body's vertices since they were there. */
 static isphpbd_vec3 ipbdx_body_way(const ipbd_world *world, const ipbdx_body *body, const isphpbd_vec3 *from) {
     isphpbd_vec3 mean = ipbdx_zero3();
     int v, end = body->vertex_begin + body->vertex_count;
@@ -4545,33 +4548,30 @@ static isphpbd_vec3 ipbdx_body_way(const ipbd_world *world, const ipbdx_body *bo
                              1.0f / (float)body->vertex_count);
     return mean;
 }
-/* How far a vertex is from where its body's drift would have it. Starts count as well as ends. */
-static float ipbdx_vertex_drift(const ipbd_world *world, int v, isphpbd_vec3 expected) {
-    isphpbd_vec3 d = isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), expected),
-                 e = isphpbdx_sub(world->origins[v], expected);
-    float square = isphpbdx_max(isphpbdx_dot(e, e), isphpbdx_dot(d, d));
-    return square > 0.0f ? sqrtf(square) : 0.0f; /* what is not a number goes nowhere */
-}
-static ipbdx_drift ipbdx_body_drift(ipbd_world *world, const ipbdx_body *body) {
+/* How a body moved since it was there: on average, and beyond that at most. Starts count as well as ends. */
+static ipbdx_drift ipbdx_body_drift(ipbd_world *world, const ipbdx_body *body, const isphpbd_vec3 *from) {
     ipbdx_drift drift;
     int v, end = body->vertex_begin + body->vertex_count;
-    drift.mean = ipbdx_body_way(world, body, world->reference);
+    drift.mean = ipbdx_body_way(world, body, from);
     drift.rest = 0.0f, drift.excess = -1e30f;
     for (v = body->vertex_begin; v < end; ++v) {
-        world->ways[v] = ipbdx_vertex_drift(world, v, isphpbdx_add(world->reference[v], drift.mean));
+        isphpbd_vec3 expected = isphpbdx_add(from[v], drift.mean), e = isphpbdx_sub(world->origins[v], expected),
+                     d = isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), expected);
+        float square = isphpbdx_max(isphpbdx_dot(e, e), isphpbdx_dot(d, d));
+        world->ways[v] = square > 0.0f ? sqrtf(square) : 0.0f; /* what is not a number goes nowhere */
         drift.rest = isphpbdx_max(drift.rest, world->ways[v]);
         drift.excess = isphpbdx_max(drift.excess, world->ways[v] - world->leeway[v]);
     }
     return drift;
 }
-/* Looks at all that moved since pairs were listed: whether the list still holds, and how much nearer any two parts that
-   may meet can have come. What falls as a whole does not count. */
-static bool ipbdx_pairs_hold(ipbd_world *world) {
-    bool hold = true;
+/* How much nearer any two parts that may meet can have come since they were there; what falls as a whole does not
+   count. `hold` (may be NULL): whether all are within their leeways. */
+static float ipbdx_soft_motion(ipbd_world *world, const isphpbd_vec3 *from, bool *hold) {
+    float most = 0.0f;
     int a, b;
-    world->pair_drift = world->pair_apart = 0.0f;
+    world->pair_apart = 0.0f;
     for (a = 0; a < world->counts.bodies; ++a)
-        if (ipbdx_soft(world->bodies + a)) world->drifts[a] = ipbdx_body_drift(world, world->bodies + a);
+        if (ipbdx_soft(world->bodies + a)) world->drifts[a] = ipbdx_body_drift(world, world->bodies + a, from);
     for (a = 0; a < world->counts.bodies; ++a)
         for (b = a; b < world->counts.bodies; ++b) {
             const ipbdx_drift *p = world->drifts + a, *q = world->drifts + b;
@@ -4579,54 +4579,40 @@ static bool ipbdx_pairs_hold(ipbd_world *world) {
             if (!ipbdx_meets(world, a, b)) continue;
             apart = isphpbdx_length(isphpbdx_sub(p->mean, q->mean));
             world->pair_apart = isphpbdx_max(world->pair_apart, apart);
-            world->pair_drift = isphpbdx_max(world->pair_drift, p->rest + q->rest + apart);
-            hold = hold && p->excess + q->excess + apart <= world->pair_leeway;
+            most = isphpbdx_max(most, p->rest + q->rest + apart);
+            if (hold) *hold = *hold && p->excess + q->excess + apart <= world->pair_leeway;
         }
-    return hold;
+    return most;
 }
-/* The way that a vertex or one next to it makes in this substep beyond its body's, and more where that is little: then
-   the list holds for some substeps. */
-static void ipbdx_set_leeway(ipbd_world *world, const ipbdx_body *body, isphpbd_vec3 mean) {
-    const uint32_t *triangles = world->triangles + 3 * (size_t)body->triangle_begin;
-    float *ways = world->ways + body->vertex_begin, *leeway = world->leeway + body->vertex_begin;
-    int v, t, k;
-    for (v = 0; v < body->vertex_count; ++v) {
-        isphpbd_vec3 start = world->origins[body->vertex_begin + v];
-        leeway[v] = ways[v] = ipbdx_vertex_drift(world, body->vertex_begin + v, isphpbdx_add(start, mean));
-    }
-    for (t = 0; t < body->triangle_count; ++t) {
-        const uint32_t *corner = triangles + 3 * (size_t)t;
-        float most = isphpbdx_max(isphpbdx_max(ways[corner[0]], ways[corner[1]]), ways[corner[2]]);
-        for (k = 0; k < 3; ++k) leeway[corner[k]] = isphpbdx_max(leeway[corner[k]], most);
-    }
-    for (v = 0; v < body->vertex_count; ++v)
-        leeway[v] += isphpbdx_min(leeway[v], world->pair_thickness) + 0.25f * world->pair_thickness;
+/* Calm: a little, and as much again as anything moves in this substep; then the list holds for some more. */
+static void ipbdx_set_leeway(ipbd_world *world, float motion) {
+    int v;
+    world->pair_leeway = 0.0f;
+    world->pair_margin = 0.5f * world->pair_thickness + 2.0f * motion;
+    for (v = 0; v < world->counts.vertices; ++v) world->leeway[v] = 0.5f * world->pair_margin;
 }
-/* Before pairs are listed. */
-static void ipbdx_set_leeways(ipbd_world *world) {
-    int a, b;
-    world->pair_thickness = world->pair_leeway = 0.0f;
-    for (a = 0; a < world->counts.bodies; ++a)
-        if (ipbdx_soft(world->bodies + a))
-            world->pair_thickness = isphpbdx_max(world->pair_thickness, world->bodies[a].thickness);
+/* Violent: what a vertex or one next to it moves in this substep, and `spare` for what others may do to it. */
+static void ipbdx_set_local_leeway(ipbd_world *world, float spare) {
+    int a, v, t, k;
+    world->pair_leeway = world->pair_apart + spare;
+    for (v = 0; v < world->counts.vertices; ++v) world->leeway[v] = world->ways[v];
     for (a = 0; a < world->counts.bodies; ++a) {
-        if (!ipbdx_soft(world->bodies + a)) continue;
-        world->drifts[a].mean = ipbdx_body_way(world, world->bodies + a, world->origins);
-        ipbdx_set_leeway(world, world->bodies + a, world->drifts[a].mean);
+        const ipbdx_body *body = world->bodies + a;
+        const uint32_t *triangles = world->triangles + 3 * (size_t)body->triangle_begin;
+        const float *ways = world->ways + body->vertex_begin;
+        float *leeway = world->leeway + body->vertex_begin;
+        for (t = 0; t < body->triangle_count && ipbdx_soft(body); ++t) {
+            const uint32_t *corner = triangles + 3 * (size_t)t;
+            float most = isphpbdx_max(isphpbdx_max(ways[corner[0]], ways[corner[1]]), ways[corner[2]]);
+            for (k = 0; k < 3; ++k) leeway[corner[k]] = isphpbdx_max(leeway[corner[k]], most);
+        }
     }
-    for (a = 0; a < world->counts.bodies; ++a)
-        for (b = a + 1; b < world->counts.bodies; ++b)
-            if (ipbdx_meets(world, a, b))
-                world->pair_leeway =
-                    isphpbdx_max(world->pair_leeway,
-                                 2.0f * isphpbdx_length(isphpbdx_sub(world->drifts[a].mean, world->drifts[b].mean)));
+    for (v = 0; v < world->counts.vertices; ++v) world->leeway[v] += spare;
 }
 static void ipbdx_list_pairs(ipbd_world *world) {
     bool fits = true;
     int a, b;
-    ipbdx_set_leeways(world);
     for (a = 0; a < world->counts.vertices; ++a) world->reference[a] = world->origins[a];
-    (void)ipbdx_pairs_hold(world);
     isphpbdx_run(&world->desc.parallel, ipbdx_refit_task, world, 2 * world->counts.bodies);
     world->pair_count = 0, world->point_pair_count = world->pair_limit;
     for (a = 0; a < world->counts.bodies; ++a)
@@ -4639,9 +4625,45 @@ static void ipbdx_list_pairs(ipbd_world *world) {
     if (!fits) world->flags |= IPBD_STEP_CONTACTS_FULL;
     world->pairs_stale = !fits; /* a list that was cut short depends on when it was made: make it every time */
 }
-/* Lists pairs anew where the list no longer holds everything that can meet. */
-static void ipbdx_refresh_pairs(ipbd_world *world) {
-    if (world->pairs_stale || !ipbdx_pairs_hold(world)) ipbdx_list_pairs(world);
+static float ipbdx_most_thickness(const ipbd_world *world) {
+    float most = 0.0f;
+    int a;
+    for (a = 0; a < world->counts.bodies; ++a)
+        if (ipbdx_soft(world->bodies + a)) most = isphpbdx_max(most, world->bodies[a].thickness);
+    return most;
+}
+/* Lists pairs anew where the list no longer holds everything that can meet; spare in thicknesses. */
+static void ipbdx_refresh_pairs(ipbd_world *world, float spare) {
+    const bool was_local = world->pairs_local;
+    float motion;
+    world->pair_thickness = ipbdx_most_thickness(world);
+    motion = ipbdx_soft_motion(world, world->origins, NULL);
+    world->pairs_local = motion > world->pair_thickness;
+    if (world->pairs_local) {
+        ipbdx_set_local_leeway(world, spare * world->pair_thickness);
+        ipbdx_list_pairs(world);
+        world->pair_drift = motion;
+        return;
+    }
+    if (!world->pairs_stale && !was_local) world->pair_drift = ipbdx_soft_motion(world, world->reference, NULL);
+    if (!world->pairs_stale && !was_local && world->pair_drift <= world->pair_margin) return;
+    ipbdx_set_leeway(world, motion);
+    ipbdx_list_pairs(world);
+    world->pair_drift = motion;
+}
+/* In a violent substep, after pairs were stopped: what was hit may have been carried beyond its leeway. */
+static void ipbdx_renew_pairs(ipbd_world *world) {
+    bool hold = true;
+    if (!world->pairs_local) return;
+    world->pair_drift = ipbdx_soft_motion(world, world->origins, &hold);
+    if (hold) return;
+    ipbdx_set_local_leeway(world, 0.25f * world->pair_thickness);
+    ipbdx_list_pairs(world);
+}
+/* Whether the ways of its own vertices rule out that a listed pair is nearer than that. */
+static bool ipbdx_pair_is_far(const ipbd_world *world, int index, const ipbdx_near_pair *p, float distance) {
+    return world->pairs_local &&
+           world->pairs[index].gap - distance > ipbdx_pair_most(world->ways, p) + world->pair_apart;
 }
 
 /* ---- [contacts] between soft parts ----------------------------------------------------------------------------------
@@ -4692,8 +4714,7 @@ static bool ipbdx_pair_contact(const ipbd_world *world, int index, ipbdx_contact
     float speed, distance, friction;
     if (world->pairs[index].gap - world->pair_drift > world->pair_thickness) return false;
     ipbdx_pair_corners(world, index, &p);
-    if (world->pairs[index].gap - world->pair_thickness > ipbdx_pair_most(world->ways, &p) + world->pair_apart)
-        return false;
+    if (ipbdx_pair_is_far(world, index, &p, world->pair_thickness)) return false;
     speed = ipbdx_pair_paths(world, &p);
     ipbdx_measure_gap(p.x, p.split, &now);
     if (now.distance > speed + 0.5f * (world->bodies[world->vertex_body[p.v[0]]].thickness +
@@ -4729,7 +4750,7 @@ static void ipbdx_find_contacts(ipbd_world *world) {
     world->soft = ipbdx_any_soft(world);
     if (!world->soft) return;
     for (i = 0; i < world->counts.vertices; ++i) world->origins[i] = ipbdx_v3(world->starts + 4 * (size_t)i);
-    ipbdx_refresh_pairs(world);
+    ipbdx_refresh_pairs(world, 0.0f);
     blocks = (world->pair_count + IPBDX_PAIR_BLOCK - 1) / IPBDX_PAIR_BLOCK;
     isphpbdx_run(&world->desc.parallel, ipbdx_contact_task, world, blocks);
     for (block = 0; block < blocks; ++block)
@@ -4845,8 +4866,7 @@ static bool ipbdx_clamp_pair(ipbd_world *world, int index, ipbdx_brake brake) {
     int k;
     if (world->pairs[index].gap > world->pair_drift + 0.1f * world->pair_thickness) return false;
     ipbdx_pair_corners(world, index, &p);
-    if (world->pairs[index].gap - 0.1f * world->pair_thickness > ipbdx_pair_most(world->ways, &p) + world->pair_apart)
-        return false;
+    if (ipbdx_pair_is_far(world, index, &p, 0.1f * world->pair_thickness)) return false;
     speed = ipbdx_pair_paths(world, &p);
     ipbdx_measure_gap(p.x, p.split, &start);
     limit = isphpbdx_min(0.5f * start.distance, 0.1f * world->bodies[world->vertex_body[p.v[0]]].thickness);
@@ -4862,10 +4882,11 @@ static void ipbdx_clamp_contacts(ipbd_world *world) {
     uint64_t began = isphpbdx_ticks(&world->desc.clock);
     int round, i, stopped = 1;
     if (!world->soft) return;
-    ipbdx_refresh_pairs(world);
+    ipbdx_refresh_pairs(world, 0.25f);
     for (round = 0; round < 120 && stopped; ++round) {
         ipbdx_brake brake = round < 10 ? IPBDX_BRAKE_PART : round < 40 ? IPBDX_BRAKE_RELATIVE : IPBDX_BRAKE_ALL;
         for (i = 0, stopped = 0; i < world->pair_count; ++i) stopped += ipbdx_clamp_pair(world, i, brake);
+        if (stopped) ipbdx_renew_pairs(world);
         world->last.impacts += stopped;
         if (stopped && brake == IPBDX_BRAKE_ALL) world->flags |= IPBD_STEP_FROZEN;
     }
