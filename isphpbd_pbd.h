@@ -152,7 +152,7 @@ typedef enum isphpbd_result {
     ISPHPBD_BAD_ARGUMENT,  /* null pointer, negative count, non-finite or out-of-range number */
     ISPHPBD_BAD_HANDLE,    /* null, stale, or of another object */
     ISPHPBD_BAD_MESH,      /* index out of range, non-finite or degenerate geometry */
-    ISPHPBD_LOCKED,        /* called from inside a callback of a step */
+    ISPHPBD_LOCKED,        /* called from inside a callback of a step, or the object has an owner */
     ISPHPBD_BAD_SNAPSHOT,  /* magic, version, layout, size or checksum do not match */
     ISPHPBD_RESULT_COUNT
 } isphpbd_result;
@@ -167,7 +167,7 @@ ISPHPBD_INLINE const char *isphpbd_result_text(isphpbd_result result) {
         case ISPHPBD_BAD_ARGUMENT: return "an argument is null, negative, not finite or out of range";
         case ISPHPBD_BAD_HANDLE: return "the handle is null, stale or belongs to another object";
         case ISPHPBD_BAD_MESH: return "the mesh has indices out of range, non-finite or degenerate geometry";
-        case ISPHPBD_LOCKED: return "the object is stepping and cannot be changed from inside a callback";
+        case ISPHPBD_LOCKED: return "the object is stepping or belongs to another and cannot be changed";
         case ISPHPBD_BAD_SNAPSHOT: return "the snapshot does not match in magic, version, layout, size or checksum";
         case ISPHPBD_RESULT_COUNT: break;
     }

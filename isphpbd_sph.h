@@ -67,6 +67,7 @@ THREADS
     Give a runner (isphpbd_parallel) or compile with OpenMP. Different fluids may step on different threads at once; one
     fluid belongs to one thread at a time. Callbacks of the coupler named so run on the runner's threads.
     A task takes up to 64 KB of its thread's stack.
+    A substep can also be made in pieces of some tens of microseconds: isph_fluid_substep_continue().
 
 DETERMINISM
     The same bits for any number of threads, serial or OpenMP, SSE2 or plain C, gcc or clang, C or C++, -O0 to -O3, and
@@ -154,7 +155,7 @@ typedef enum isphpbd_result {
     ISPHPBD_BAD_ARGUMENT,  /* null pointer, negative count, non-finite or out-of-range number */
     ISPHPBD_BAD_HANDLE,    /* null, stale, or of another object */
     ISPHPBD_BAD_MESH,      /* index out of range, non-finite or degenerate geometry */
-    ISPHPBD_LOCKED,        /* called from inside a callback of a step */
+    ISPHPBD_LOCKED,        /* called from inside a callback of a step, or the object has an owner */
     ISPHPBD_BAD_SNAPSHOT,  /* magic, version, layout, size or checksum do not match */
     ISPHPBD_RESULT_COUNT
 } isphpbd_result;
@@ -169,7 +170,7 @@ ISPHPBD_INLINE const char *isphpbd_result_text(isphpbd_result result) {
         case ISPHPBD_BAD_ARGUMENT: return "an argument is null, negative, not finite or out of range";
         case ISPHPBD_BAD_HANDLE: return "the handle is null, stale or belongs to another object";
         case ISPHPBD_BAD_MESH: return "the mesh has indices out of range, non-finite or degenerate geometry";
-        case ISPHPBD_LOCKED: return "the object is stepping and cannot be changed from inside a callback";
+        case ISPHPBD_LOCKED: return "the object is stepping or belongs to another and cannot be changed";
         case ISPHPBD_BAD_SNAPSHOT: return "the snapshot does not match in magic, version, layout, size or checksum";
         case ISPHPBD_RESULT_COUNT: break;
     }
