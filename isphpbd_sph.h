@@ -11,8 +11,8 @@ WHAT IT IS (AND IS NOT)
     Liquids as particles: divergence-free incompressible SPH whose pressure comes from a sparse linear solve, with a
     second solve on the same matrix that keeps the volume. Water that stays at rest when it should, recovers from
     being crushed, and steps at 1/60 s. Several liquids at once, from mercury to honey, in SI units. Walls are planes,
-    boxes, spheres, capsules and triangle meshes, still or moving; a coupler can add walls of its own that yield
-    (cloth, floating bodies). Kernels, neighbour search and the sparse solvers (BiCGSTAB, CG) are public and useful
+    boxes, spheres, capsules and triangle meshes: still, moved by you, or with a mass, floating and sinking; a coupler
+    can add walls of its own that yield (cloth). Kernels, neighbour search and the sparse solvers (BiCGSTAB, CG) are public and useful
     alone. It is not a rigid-body engine and does not render. Gases, surface tension and foam are not simulated.
 
 QUICK START
@@ -50,8 +50,8 @@ CONTENTS (search for the tag in brackets)
     [sparse] matrix, BiCGSTAB, CG              [fluid] materials, particles, boundaries, steps, statistics, snapshots
     [coupler] how other solvers meet the fluid
     Implementation:
-    [machine] [kernels] [grid] [sparse] [coarse] [krylov] [bicgstab] [matrix] [fluid] [boundaries] [walls] [rows]
-    [coarsen] [predict] [viscosity] [pressure] [move] [weakly-compressible] [step] [snapshot]
+    [machine] [kernels] [grid] [sparse] [coarse] [krylov] [bicgstab] [matrix] [fluid] [boundaries] [bodies] [walls]
+    [rows] [coarsen] [predict] [viscosity] [pressure] [move] [balance] [weakly-compressible] [step] [snapshot]
 
 CONFIGURATION
     ISPHPBD_STATIC      everything static in this file     ISPHPBD_API         your own linkage
@@ -651,8 +651,9 @@ typedef struct isph_coupler {
     void (*respond)(void *user, const float *impulse, float *velocity_change, int wall_count);
     /* Pressure and viscous impulses of this substep, grouped by particle in ascending order. */
     void (*impulses)(void *user, const isph_wall_impulse *impulse, int count);
-    /* Substep ends: positions and velocities (stride 4 floats) may be changed, e.g. to resolve contacts. `start` holds
-       the positions at the beginning of the substep. */
+    /* Substep ends: positions and velocities (stride 4 floats) may be changed. `start` holds the positions at the
+       beginning of the substep. Contacts are to be resolved here, as the fluid does it for its own walls; it does so
+       for the coupler's, too, when there is neither finish() nor respond(). */
     void (*finish)(void *user, const float *start, float *positions, float *velocities, int count, float seconds);
     void *user;
 } isph_coupler;
@@ -5977,6 +5978,21 @@ static void isphx_contact(const isph_fluid *f, int i, isphx_entry *entry, isphpb
     }
 }
 
+/* The same for a wall of the coupler that goes on as it was seen, less what the pressure has made it yield. */
+static void isphx_contact_coupled(const isph_fluid *f, int i, isphx_entry *entry, isphpbd_vec3 *x, isphpbd_vec3 *u) {
+    const float mass = f->material_mass[f->material[i]], keep = 0.5f * f->dx;
+    const float push = 2.0f * f->pressure[i] * f->volume * entry->gradient * f->now.seconds;
+    const isphpbd_vec3 wall = isphpbdx_madd(entry->velocity, entry->normal, -push * entry->inverse_mass);
+    const isphpbd_vec3 way =
+        isphpbdx_sub(isphpbdx_sub(*x, isphx_vec(f->position + 4 * i)), isphpbdx_scale(wall, f->now.seconds));
+    const float distance = entry->distance + isphpbdx_dot(way, entry->normal);
+    const float approach = isphpbdx_dot(isphpbdx_sub(*u, wall), entry->normal);
+    if (distance >= keep) return;
+    *x = isphpbdx_madd(*x, entry->normal, isphpbdx_min(keep - distance, f->dx));
+    if (approach < 0.0f)
+        isphx_exchange(f, i, entry, u, isphpbdx_scale(entry->normal, -approach / (1.0f + mass * entry->inverse_mass)));
+}
+
 /* Share of the sliding speed that a touching particle keeps. Roughness takes its part per 5 ms, whatever the step; the
    rest is the skin friction of a turbulent boundary layer, too thin to be resolved: tau = Cf rho v^2 / 2 on a layer of
    dx. */
@@ -6005,10 +6021,12 @@ static isphpbd_vec3 isphx_friction(const isph_fluid *f, int i, isphpbd_vec3 u) {
    through a mesh rides on it instead. */
 static void isphx_contacts(const isph_fluid *f, int i, isphpbd_vec3 *x, isphpbd_vec3 *u) {
     const isphpbd_vec3 from = isphx_vec(f->position + 4 * i);
+    const bool coupled = !f->coupler.respond && !f->coupler.finish; /* else contact is the coupler's */
     int round, e, last;
     for (round = 0; round < 2; ++round) {
         for (last = -1, e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
             const int b = f->entry[e].boundary;
+            if (b < 0 && coupled) isphx_contact_coupled(f, i, f->entry + e, x, u);
             if (b < 0 || b == last) continue;
             isphx_contact(f, i, f->entry + e, x, u);
             last = b;
@@ -6141,11 +6159,19 @@ static void isphx_stage_pressures(isph_fluid *f) {
     else if (!f->solver_enabled) isphx_post_rows(f, isphx_no_pressure_task, ISPHX_LIGHT);
 }
 
-/* A component of fluid that nothing open touches has its pressure up to a constant: its least value becomes 0.
-   Components are those of the coarse level. */
+/* A component of fluid that nothing open or yielding touches has its pressure up to a constant: its least value becomes
+   0. Components are those of the coarse level. */
 static int isphx_root(int *parent, int g) {
     while (parent[g] != g) g = parent[g] = parent[parent[g]];
     return g;
+}
+
+/* Does a wall of the coupler give way to this particle? Then its pressure is no matter of taste. */
+static bool isphx_is_yielding(const isph_fluid *f, int i) {
+    int e;
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
+        if (f->entry[e].boundary < 0 && (f->coupler.respond || f->entry[e].inverse_mass > 0.0f)) return true;
+    return false;
 }
 
 /* Air and least pressure of every aggregate. */
@@ -6158,7 +6184,7 @@ static void isphx_aggregates_task(void *ctx, int block) {
         float air = 0.0f, least = 3e38f;
         for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
             const int i = coarse->member[m];
-            air += f->air[i];
+            air += f->air[i] + (isphx_is_yielding(f, i) ? 1.0f : 0.0f);
             least = isphpbdx_min(least, f->pair[0][2 * i] / f->scale[i]);
         }
         coarse->diagonal[g] = air, coarse->value[g] = least; /* factor and right side are done with */
@@ -6308,13 +6334,16 @@ static void isphx_now(isph_fluid *f, float seconds) {
 
 /* [balance] The books of a substep. For every component of fluid: what its momentum changed by, less gravity, plus what
    it gave to walls, has to be nothing, linear and angular; the discretisation leaves some. Where the component touches
-   walls that cannot move, their impulses take it, in proportion to their size; else its particles do, as a small rigid
-   motion. In: velocities and positions before and after, entries. Out: both corrected. */
+   walls that cannot move, impulses of pressure take it, theirs and the coupler's, in proportion to their size and up to
+   a quarter of it; what is left then, and everything elsewhere, its particles take as a small rigid motion. In: velocities and positions before and after, entries. Out: both
+   corrected. */
 typedef struct isphx_account { /* of an aggregate, then of a component at its root */
     double left[6];            /* linear and angular momentum about the origin of the books that nobody owns up to */
     double weight, first[3];   /* of what takes it: its sum, and times position */
-    double second[6];          /* times position squared: xx yy zz xy xz yz */
-    isphpbd_vec3 linear, angular, centre; /* the correction: per weight, about a centre */
+    double second[6];          /* times position squared, or for walls normal squared: xx yy zz xy xz yz */
+    double mass;
+    isphpbd_vec3 walls;                   /* the correction of impulses, over their size */
+    isphpbd_vec3 linear, angular, centre; /* the correction of velocities, about a centre */
 } isphx_account;
 
 /* They live where the factor was, which is done with; the origin is any place near by. */
@@ -6335,6 +6364,8 @@ static void isphx_account_add(isphx_account *a, isphpbd_vec3 p, isphpbd_vec3 mom
     a->left[0] += jx, a->left[1] += jy, a->left[2] += jz;
     a->left[3] += y * jz - z * jy, a->left[4] += z * jx - x * jz, a->left[5] += x * jy - y * jx;
 }
+
+#define ISPHX_SLANT 0.02 /* share of its size by which an impulse may change across the normal of its wall */
 
 static bool isphx_is_immovable(const isph_fluid *f, const isphx_entry *entry) {
     return entry->boundary >= 0 && !isphx_is_body(f, entry);
@@ -6370,13 +6401,14 @@ static void isphx_account_particle(const isph_fluid *f, isphx_account *a, int i,
     int e;
     isphx_account_add(a, after, isphpbdx_scale(isphx_vec(f->star + 4 * i), mass), 1.0);
     isphx_account_add(a, before, isphpbdx_scale(isphpbdx_madd(was, f->desc.gravity, f->now.seconds), mass), -1.0);
+    a->mass += (double)mass;
     if (!held) isphx_account_weight(a, after, mass);
     for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
         const isphx_entry *entry = f->entry + e;
         const isphpbd_vec3 foot = isphpbdx_sub(isphx_foot_of(f, i, entry), origin);
         const bool immovable = isphx_is_immovable(f, entry);
         isphx_account_add(a, immovable ? foot : before, entry->impulse, 1.0);
-        if (immovable) isphx_account_weight(a, foot, isphpbdx_length(entry->impulse));
+        if (held && !isphx_is_body(f, entry)) isphx_account_weight(a, entry->normal, isphpbdx_length(entry->impulse));
     }
 }
 
@@ -6397,33 +6429,49 @@ static void isphx_account_merge(isphx_account *to, const isphx_account *from) {
     int k;
     for (k = 0; k < 6; ++k) to->left[k] += from->left[k], to->second[k] += from->second[k];
     for (k = 0; k < 3; ++k) to->first[k] += from->first[k];
-    to->weight += from->weight;
+    to->weight += from->weight, to->mass += from->mass;
 }
 
-/* Spin b with I b = left, I the second moment of the weights about their centre; nothing where they do not resist. */
-static isphpbd_vec3 isphx_account_spin(const double second[6], const double left[3]) {
-    const double xx = second[1] + second[2], yy = second[0] + second[2], zz = second[0] + second[1];
-    const double xy = -second[3], xz = -second[4], yz = -second[5];
-    const double a = yy * zz - yz * yz, b = xz * yz - xy * zz, c = xy * yz - xz * yy;
-    const double determinant = xx * a + xy * b + xz * c, trace = xx + yy + zz;
-    if (!(determinant > 1e-4 * trace * trace * trace)) return isphpbd_v3(0.0f, 0.0f, 0.0f);
-    return isphpbd_v3(
-        (float)((a * left[0] + b * left[1] + c * left[2]) / determinant),
-        (float)((b * left[0] + (xx * zz - xz * xz) * left[1] + (xy * xz - xx * yz) * left[2]) / determinant),
-        (float)((c * left[0] + (xy * xz - xx * yz) * left[1] + (xx * yy - xy * xy) * left[2]) / determinant));
+/* M^-1 b for a symmetric M: xx yy zz xy xz yz; nothing where it is nearly singular. */
+static isphpbd_vec3 isphx_symmetric_solve(const double m[6], const double b[3]) {
+    const double xx = m[0], yy = m[1], zz = m[2], xy = m[3], xz = m[4], yz = m[5], trace = xx + yy + zz;
+    const double a = yy * zz - yz * yz, c = xz * yz - xy * zz, d = xy * yz - xz * yy, e = xy * xz - xx * yz;
+    const double determinant = xx * a + xy * c + xz * d;
+    if (!(determinant > 1e-5 * trace * trace * trace)) return isphpbd_v3(0.0f, 0.0f, 0.0f);
+    return isphpbd_v3((float)((a * b[0] + c * b[1] + d * b[2]) / determinant),
+                      (float)((c * b[0] + (xx * zz - xz * xz) * b[1] + e * b[2]) / determinant),
+                      (float)((d * b[0] + e * b[1] + (xx * yy - xy * xy) * b[2]) / determinant));
 }
 
-/* The rigid motion that takes what is left; `most` bounds it per weight. Walls that cannot move take no angular part:
-   they bear couples that the viscosity, being a Laplacian, does not know of. */
-static void isphx_account_settle(isphx_account *a, float most, bool held) {
-    double centre[3], second[6], left[3];
+/* Walls take it along their normals: sum w (n n + slant) a = left, of which each gets w (n n + slant) a. They take no
+   angular part: they bear couples that the viscosity, being a Laplacian, does not know of. What is too much for them
+   goes to the particles, but for a little (`quiet`, m/s), which would keep a tank from coming to rest. */
+static void isphx_account_settle_walls(isphx_account *a, float quiet, float most) {
+    double m[6], left[3];
+    float size;
+    int k, j;
+    static const int at[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+    for (k = 0; k < 6; ++k) m[k] = a->second[k] + (k < 3 ? ISPHX_SLANT * a->weight : 0.0);
+    a->walls = isphx_limit(isphx_symmetric_solve(m, a->left), 0.25f);
+    for (k = 0; k < 3; ++k)
+        for (left[k] = a->left[k] / a->mass, j = 0; j < 3; ++j)
+            left[k] -= m[at[k][j]] * (double)isphx_axis(a->walls, j) / a->mass;
+    a->linear = isphpbd_v3((float)left[0], (float)left[1], (float)left[2]);
+    size = isphpbdx_length(a->linear);
+    a->linear =
+        size > quiet ? isphx_limit(isphpbdx_scale(a->linear, 1.0f - quiet / size), most) : isphpbd_v3(0.0f, 0.0f, 0.0f);
+}
+
+/* The rigid motion of particles that takes what is left; `most` (m/s) bounds it. */
+static void isphx_account_settle(isphx_account *a, float most) {
+    static const int pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+    double centre[3], second[6], inertia[6], left[3];
     float size;
     int k;
-    static const int pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
-    a->linear = a->angular = a->centre = isphpbd_v3(0.0f, 0.0f, 0.0f);
     if (!(a->weight > 0.0)) return;
     for (k = 0; k < 3; ++k) centre[k] = a->first[k] / a->weight;
     for (k = 0; k < 6; ++k) second[k] = a->second[k] - a->weight * centre[pair[k][0]] * centre[pair[k][1]];
+    for (k = 0; k < 6; ++k) inertia[k] = k < 3 ? second[(k + 1) % 3] + second[(k + 2) % 3] : -second[k];
     left[0] = a->left[3] - (centre[1] * a->left[2] - centre[2] * a->left[1]);
     left[1] = a->left[4] - (centre[2] * a->left[0] - centre[0] * a->left[2]);
     left[2] = a->left[5] - (centre[0] * a->left[1] - centre[1] * a->left[0]);
@@ -6431,23 +6479,31 @@ static void isphx_account_settle(isphx_account *a, float most, bool held) {
     a->linear = isphx_limit(
         isphpbd_v3((float)(a->left[0] / a->weight), (float)(a->left[1] / a->weight), (float)(a->left[2] / a->weight)),
         most);
-    if (!held) a->angular = isphx_limit(isphx_account_spin(second, left), most / size);
+    a->angular = isphx_limit(isphx_symmetric_solve(inertia, left), most / size);
     a->centre = isphpbd_v3((float)centre[0], (float)centre[1], (float)centre[2]);
+}
+
+/* Numbers that are none reach nobody else. */
+static void isphx_account_check(isphx_account *a) {
+    if (isphpbdx_finite3(a->walls) && isphpbdx_finite3(a->linear) && isphpbdx_finite3(a->angular) &&
+        isphpbdx_finite3(a->centre))
+        return;
+    a->walls = a->linear = a->angular = a->centre = isphpbd_v3(0.0f, 0.0f, 0.0f);
 }
 
 static isphpbd_vec3 isphx_account_at(const isphx_account *a, isphpbd_vec3 p) {
     return isphpbdx_add(a->linear, isphpbdx_cross(a->angular, isphpbdx_sub(p, a->centre)));
 }
 
-/* The walls of a particle that cannot move take their part. */
+/* The walls of a particle take their part. */
 static void isphx_account_walls(isph_fluid *f, const isphx_account *account, int i) {
     int e;
     for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
         isphx_entry *entry = f->entry + e;
-        const isphpbd_vec3 foot = isphpbdx_sub(isphx_foot_of(f, i, entry), isphx_books_origin(f));
-        if (!isphx_is_immovable(f, entry)) continue;
-        entry->impulse =
-            isphpbdx_madd(entry->impulse, isphx_account_at(account, foot), -isphpbdx_length(entry->impulse));
+        const float size = isphpbdx_length(entry->impulse), along = isphpbdx_dot(account->walls, entry->normal);
+        if (isphx_is_body(f, entry)) continue;
+        entry->impulse = isphpbdx_madd(entry->impulse, entry->normal, -size * along);
+        entry->impulse = isphpbdx_madd(entry->impulse, account->walls, -size * (float)ISPHX_SLANT);
     }
 }
 
@@ -6463,10 +6519,7 @@ static void isphx_balance_task(void *ctx, int block) {
             const int i = coarse->member[m];
             const isphpbd_vec3 at = isphpbdx_sub(isphx_vec(f->next + 4 * i), isphx_books_origin(f));
             isphpbd_vec3 u = isphx_vec(f->star + 4 * i);
-            if (held) {
-                isphx_account_walls(f, account, i);
-                continue;
-            }
+            if (held) isphx_account_walls(f, account, i);
             u = isphx_limit(isphpbdx_sub(u, isphx_account_at(account, at)), isphx_speed_limit(f));
             isphx_set3(f->star + 4 * i, u.x, u.y, u.z);
         }
@@ -6477,13 +6530,15 @@ static void isphx_balance_settle(void *ctx) {
     isph_fluid *f = (isph_fluid *)ctx;
     const isphx_coarse *coarse = &f->coarse;
     isphx_account *account = isphx_accounts(f);
+    const float most = 0.1f * f->dx * f->now.inverse_seconds, quiet = 0.1f * f->reference_acceleration * f->now.seconds;
     int g;
     for (g = coarse->count - 1; g >= 0; --g)
         if (coarse->first[g] != g) isphx_account_merge(account + coarse->first[g], account + g);
     for (g = 0; g < coarse->count; ++g) {
-        const bool held = coarse->diagonal[g] > 0.0f;
         if (coarse->first[g] != g) continue;
-        isphx_account_settle(account + g, held ? 0.5f : 0.1f * f->dx * f->now.inverse_seconds, held);
+        if (coarse->diagonal[g] > 0.0f) isphx_account_settle_walls(account + g, quiet, most);
+        else isphx_account_settle(account + g, most);
+        isphx_account_check(account + g);
     }
     isphx_post(&f->machine, isphx_balance_task, f, isphx_coarse_blocks(coarse), ISPHX_LIGHT);
 }
@@ -7436,6 +7491,7 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_TABLE
 #undef ISPHX_WALLS
 #undef ISPHX_WALL_BLOCK
+#undef ISPHX_SLANT
 #undef ISPHX_GROUP
 #undef ISPHX_NEARBY
 #undef ISPHX_STRETCH

@@ -160,7 +160,7 @@ TEST spheres_float(void) {
     PASS();
 }
 TEST light_bodies_float(void) {
-    CHECK_CALL(floats(ISPH_SHAPE_BOX, 0.4f, 20.0, true, false, 0.02));
+    CHECK_CALL(floats(ISPH_SHAPE_BOX, 0.3f, 20.0, true, false, 0.02));
     CHECK_CALL(floats(ISPH_SHAPE_SPHERE, 0.24f, 10.0, true, false, 0.02));
     PASS();
 }
@@ -407,6 +407,41 @@ TEST restitution(void) {
     PASS();
 }
 
+/* Speed of the lowest layer of water on a floor that slides at 0.5 m/s. */
+static double dragged(float friction) {
+    isph_fluid_desc desc = isph_fluid_desc_default();
+    isph_boundary_desc ground = isph_boundary_desc_default(), sides = ground;
+    double speed = 0.0;
+    int count = 0;
+    isph_fluid *fluid;
+    isph_view view;
+    desc.particle_capacity = 2000;
+    fluid = isph_fluid_create(&desc, NULL);
+    ground.friction = friction, ground.viscous_grip = sides.viscous_grip = 0.0f;
+    ground.linear_velocity.x = 0.5f;
+    sides.shape = ISPH_SHAPE_BOX, sides.container = true, sides.half_extents = isphpbd_v3(8, 9, 0.25f);
+    (void)isph_boundary_create(fluid, &ground, NULL), (void)isph_boundary_create(fluid, &sides, NULL);
+    (void)isph_particles_add_box(fluid, fixture_water(fluid), isphpbd_v3(-0.8f, 0, -0.25f),
+                                 isphpbd_v3(0.8f, 0.2f, 0.25f), fixture_zero, NULL);
+    (void)fixture_run(fluid, 30, STEP);
+    view = isph_particles(fluid);
+    for (int i = 0; i < view.count; i++) {
+        const float *p = view_position(&view, i);
+        if (p[1] < 0.8f * DX && fabsf(p[0] - 0.1f) < 0.5f) speed += (double)view_velocity(&view, i)[0], count++;
+    }
+    isph_fluid_destroy(fluid);
+    return speed / count;
+}
+
+/* From free slip to no slip, in order; a wall that holds the water takes it along within 2 % of its own speed. */
+TEST slip_ramp(void) {
+    const double free_slip = dragged(0.0f), some = dragged(0.02f), more = dragged(0.1f), none = dragged(1.0f);
+    ASSERT(free_slip < 0.15);
+    ASSERT(some > free_slip + 0.05 && more > some && none > more);
+    ASSERT_IN_RANGE(0.5, none, 0.01);
+    PASS();
+}
+
 /* ---- [apart] What does not meet. --------------------------------------------------------------------------------- */
 
 /* A plate without thickness between water of 0.4 m and of 0.2 m: each side presses with its own depth. */
@@ -570,6 +605,7 @@ SUITE(sph_bodies) {
     RUN_TEST(momentum_of_drops);
     RUN_TEST(momentum_of_a_splash);
     RUN_TEST(restitution);
+    RUN_TEST(slip_ramp);
     RUN_TEST(shell_parts_water);
     RUN_TEST(material_mask);
     RUN_TEST(far_boundaries);

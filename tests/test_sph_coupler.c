@@ -144,6 +144,27 @@ TEST external_wall_is_like_a_plane(void) {
     PASS();
 }
 
+/* Thrown at a wall of a coupler that does nothing but tell where the wall is, water stops as at a plane of the fluid. */
+TEST external_wall_stops_water(void) {
+    double up[2];
+    for (int own = 0; own < 2; own++) {
+        isph_fluid *fluid = pipe(ISPH_LINEAR_CG, 0.4f, 0.0f, -2.0f);
+        plate p;
+        isph_coupler coupler = plate_coupler(&p);
+        coupler.finish = NULL;
+        if (own) (void)fixture_plane(fluid, 0.0f);
+        else ASSERT_EQ(ISPHPBD_OK, isph_fluid_set_coupler(fluid, &coupler));
+        (void)fixture_run(fluid, 30, 1.0f / 60.0f);
+        up[own] = fixture_measure(fluid).momentum[1];
+        if (!own)
+            ASSERT_IN_RANGE(-512.0 * PARTICLE_MASS * (2.0 + up[0]), p.impulse, 0.02 * 512.0 * PARTICLE_MASS * 2.0);
+        ASSERT(fixture_measure(fluid).low > 0.4 * (double)DX);
+        isph_fluid_destroy(fluid);
+    }
+    ASSERT(fabs(up[0]) < 0.1 && fabs(up[1]) < 0.1);
+    PASS();
+}
+
 /* A floor going up at 0.3 m/s lifts the water with it. */
 TEST moving_external_wall(void) {
     isph_fluid *fluid = pipe(ISPH_LINEAR_CG, 0.4f, -9.81f, 0.0f);
@@ -400,6 +421,7 @@ TEST removed_coupler(void) {
 
 SUITE(sph_coupler) {
     RUN_TEST(external_wall_is_like_a_plane);
+    RUN_TEST(external_wall_stops_water);
     RUN_TEST(moving_external_wall);
     RUN_TEST(collision_with_a_free_plate);
     RUN_TEST(collision_with_a_free_plate_by_bicgstab);
