@@ -6540,7 +6540,7 @@ static void isphx_balance_settle(void *ctx) {
         else isphx_account_settle(account + g, most);
         isphx_account_check(account + g);
     }
-    isphx_post(&f->machine, isphx_balance_task, f, isphx_coarse_blocks(coarse), ISPHX_LIGHT);
+    isphx_post(&f->machine, isphx_balance_task, f, isphx_coarse_blocks(coarse), ISPHX_MEDIUM);
 }
 
 static void isphx_balance_sum(void *ctx) {
@@ -6549,7 +6549,7 @@ static void isphx_balance_sum(void *ctx) {
     int g;
     for (g = coarse->count - 1; g >= 0; --g)
         coarse->diagonal[coarse->first[g]] = isphpbdx_max(coarse->diagonal[coarse->first[g]], coarse->diagonal[g]);
-    isphx_post(&f->machine, isphx_account_task, f, isphx_coarse_blocks(coarse), ISPHX_LIGHT);
+    isphx_post(&f->machine, isphx_account_task, f, isphx_coarse_blocks(coarse), ISPHX_HEAVY);
     isphx_then(&f->machine, isphx_balance_settle, f);
 }
 
@@ -6557,7 +6557,7 @@ static void isphx_stage_balance(isph_fluid *f) {
     const isphx_coarse *coarse = &f->coarse;
     const size_t room = (size_t)coarse->factor_capacity * sizeof(float);
     if (!isphx_projects(f) || (size_t)coarse->count * sizeof(isphx_account) > room) return;
-    isphx_post(&f->machine, isphx_held_task, f, isphx_coarse_blocks(coarse), ISPHX_LIGHT);
+    isphx_post(&f->machine, isphx_held_task, f, isphx_coarse_blocks(coarse), ISPHX_MEDIUM);
     isphx_then(&f->machine, isphx_balance_sum, f);
 }
 
