@@ -1704,16 +1704,24 @@ static bool isphpbdx_touches(const isphpbdx_coupling *c, const float *now, const
     out->normal = isphpbdx_scale(n, side / length);
     return true;
 }
-/* One contact: equal and opposite corrections by effective masses. */
+/* Sum of inverse masses that a push along a contact meets. */
+static float isphpbdx_contact_weight(const isphpbdx_coupling *c, const isphpbdx_face *f, const float b[3], float own) {
+    int k;
+    for (k = 0; k < 3; ++k) own += b[k] * b[k] * c->weight[f->v[k]];
+    return own;
+}
+/* One contact: equal and opposite corrections by effective masses. They become velocity, so they take the approach of
+   this substep and no more; the rest of the depth is a matter of places alone, see isphpbdx_displace(). */
 static void isphpbdx_contact(isphpbdx_coupling *c, float *now, const isphpbdx_face *f, const isphpbdx_touching *t,
                              isphpbdx_mover *m, float h) {
-    float sum = m->weight, lambda;
+    const float sum = isphpbdx_contact_weight(c, f, t->b, m->weight);
+    const isphpbd_vec3 moved = isphpbdx_sub(isphpbdx_mix3(now, f->v, t->b), isphpbdx_mix3(c->soft->starts, f->v, t->b));
+    const float approach =
+        isphpbdx_dot(isphpbdx_sub(moved, isphpbdx_scale(isphpbdx_get3(c->u1, m->particle), h)), t->normal);
     isphpbd_vec3 push;
     int k;
-    for (k = 0; k < 3; ++k) sum += t->b[k] * t->b[k] * c->weight[f->v[k]];
-    if (!(sum > 0.0f)) return;
-    lambda = t->depth / sum;
-    push = isphpbdx_scale(t->normal, lambda);
+    if (!(approach > 0.0f) || !(sum > 0.0f)) return;
+    push = isphpbdx_scale(t->normal, isphpbdx_min(t->depth, approach) / sum);
     m->at = isphpbdx_madd(m->at, push, m->weight);
     isphpbdx_add3(c->u1, m->particle, isphpbdx_scale(push, m->weight / h));
     for (k = 0; k < 3; ++k) {
@@ -1721,6 +1729,28 @@ static void isphpbdx_contact(isphpbdx_coupling *c, float *now, const isphpbdx_fa
         isphpbdx_add3(now, f->v[k], isphpbdx_scale(back, c->weight[f->v[k]]));
         isphpbdx_add3(c->change, f->v[k], isphpbdx_scale(back, 1.0f / h));
         isphpbdx_add3(c->soft->loads, f->v[k], isphpbdx_scale(back, 1.0f / h));
+    }
+}
+/* What the density projection moves and a face is in the way of: both give way by their masses, in place only, so that
+   squeezed water widens its skin. */
+static void isphpbdx_displace(isphpbdx_coupling *c) {
+    float *now = c->soft->positions;
+    int m, k, j;
+    for (m = 0; m < c->mover_count; ++m) {
+        const int i = c->mover[m].particle;
+        const float squeezed = isphpbdx_min((c->fluid->density[i] - 1.02f) / 0.05f, 1.0f);
+        for (k = 0; k < c->contact_count[i] && squeezed > 0.0f; ++k) {
+            const isphpbdx_nearby *n = c->nearby + ISPHPBDX_NEAR * (size_t)i + (size_t)k;
+            const isphpbdx_face *f = c->face + n->face;
+            isphpbdx_touching t;
+            isphpbd_vec3 push;
+            if (c->inside[i] && c->wet[f->body].solid) continue;
+            if (!isphpbdx_touches(c, now, n, isphpbdx_get3(c->x0, i), isphpbdx_get3(c->x1, i), &t)) continue;
+            push = isphpbdx_scale(t.normal, squeezed * isphpbdx_min(t.depth, 0.1f * c->dx) /
+                                                isphpbdx_contact_weight(c, f, t.b, c->mover[m].weight));
+            isphpbdx_add3(c->x1, i, isphpbdx_scale(push, c->mover[m].weight));
+            for (j = 0; j < 3; ++j) isphpbdx_add3(now, f->v[j], isphpbdx_scale(push, -t.b[j] * c->weight[f->v[j]]));
+        }
     }
 }
 static void isphpbdx_soft_iterate(ipbd_world *world, const ipbd_arrays *arrays, float h, int iteration, void *user) {
@@ -1966,6 +1996,15 @@ static void isphpbdx_fence_gather(isphpbdx_fence *k, int i) {
         k->list[k->count++] = list[j];
     }
 }
+/* Is it only solids that it would end inside of? They push it out again. */
+static bool isphpbdx_fence_solid(isphpbdx_fence *k) {
+    isphpbdx_hit hit;
+    int j, kept = 0;
+    for (j = 0; j < k->count; ++j)
+        if (!k->c->wet[k->c->face[k->list[j]].body].solid) k->list[kept++] = k->list[j];
+    k->count = isphpbdx_maxi(kept, 1); /* a place was found: it counts */
+    return kept == 0 || !isphpbdx_fence_first(k, &hit);
+}
 static bool isphpbdx_fence_particle(isphpbdx_fence *k, int i, isphpbdx_hit *last) {
     const isphpbdx_coupling *c = k->c;
     float offset = c->keep;
@@ -1983,7 +2022,7 @@ static bool isphpbdx_fence_particle(isphpbdx_fence *k, int i, isphpbdx_hit *last
         *last = hit;
         isphpbdx_fence_beside(k, &hit, offset);
     }
-    return isphpbdx_fence_ride(k);
+    return isphpbdx_fence_ride(k) || isphpbdx_fence_solid(k);
 }
 static void isphpbdx_fence_task(void *ctx, int block) {
     isphpbdx_coupling *c = (isphpbdx_coupling *)ctx;
@@ -2083,7 +2122,7 @@ static void isphpbdx_measure_mismatch(isphpbdx_coupling *c) {
         sum += (double)isphpbdx_abs(isphpbdx_dot(place->normal, slip));
         n++;
     }
-    c->contacts = n;
+    c->contacts = n, c->outer = n > 0;
     c->mismatch = n ? (float)(sum / n) : 0.0f;
 }
 static void isphpbdx_softs_substep(isphpbd_world *world, float h);
@@ -2104,6 +2143,7 @@ static void isphpbdx_water_finish(void *user, const float *start, float *positio
     began = isphpbdx_ticks(&world->desc.clock);
     for (m = 0; m < c->mover_count; ++m) isphpbdx_add3(c->x1, c->mover[m].particle, c->mover[m].at);
     isphpbdx_keep_reactions(c);
+    isphpbdx_displace(c);
     isphpbdx_give_back(c);
     isphpbdx_fence_all(c);
     isphpbdx_measure_mismatch(c);
@@ -2155,6 +2195,7 @@ static void isphpbdx_coupling_end(isphpbd_world *world, float h) {
     if (c->culled > 0) world->run.flags |= ISPHPBD_STEP_CULLED;
     s->culled += c->culled, s->total_culled += c->culled;
     s->contacts = c->contacts, s->coupling_mismatch = c->mismatch;
+    if (c->mismatch > world->desc.coupling_tolerance) world->run.flags |= ISPHPBD_STEP_COUPLING_CAPPED;
     s->outer_iterations = isphpbdx_maxi(s->outer_iterations, c->outer), s->total_outer_iterations += c->outer;
     c->contacts = 0, c->mismatch = 0.0f, c->outer = 0;
 }
