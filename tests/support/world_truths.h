@@ -249,8 +249,8 @@ typedef struct balloon_desc {
 typedef struct balloon_result {
     leak_result leaks;
     int particles, edges;
-    double volume_at_rest; /* at the end over that at the start */
-    double volume_worst;   /* largest change on the way */
+    double volume_at_rest; /* at the end over that in flight, weightless */
+    double volume_worst;   /* largest change since then */
     double bounce;         /* m: how far the middle rose again after its lowest place */
     double rest_speed;     /* m/s, rms of the water at the end */
 } balloon_result;
@@ -263,6 +263,7 @@ FIXTURE_FN balloon_result balloon_measure(const balloon_desc *d, const truth_wat
     balloon_result r;
     isphpbd_world *world;
     truth_health health;
+    const double landing = 0.9 * sqrt(2.0 * d->height / WORLD_G);
     double start, lowest = 1e30;
     memset(&r, 0, sizeof r), memset(&leaks, 0, sizeof leaks), memset(&health, 0, sizeof health);
     shell.body.stretch = shell.body.shear = ipbd_stiffness((float)d->stiffness);
@@ -289,6 +290,7 @@ FIXTURE_FN balloon_result balloon_measure(const balloon_desc *d, const truth_wat
         p = isphpbd_soft_points(world, leaks.soft);
         y = points_centre(&p).y, lowest = fmin(lowest, y), r.bounce = fmax(r.bounce, y - lowest);
         r.volume_at_rest = ipbd_body_volume(isphpbd_world_softs(world), isphpbd_soft_body(world, leaks.soft)) / start;
+        if (t < landing) start *= r.volume_at_rest, r.volume_at_rest = 1.0;
         r.volume_worst = fmax(r.volume_worst, fabs(r.volume_at_rest - 1.0));
         truth_tell(watch, t, d->seconds, y);
     }

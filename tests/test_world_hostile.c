@@ -1,0 +1,199 @@
+/* Motions that no solver likes, in isphpbd.h: teleports, colliders that cut through everything, a press, masses of 100:1,
+   gravity that flips, jittering steps, water poured into what is there. Nothing becomes NaN, nothing is lost without a
+   word, and it calms down afterwards. */
+#define ISPHPBD_IMPLEMENTATION
+#include "isphpbd.h"
+
+#include "greatest.h"
+#include "world_mixed.h"
+
+/* ---- [violence] -------------------------------------------------------------------------------------------------- */
+
+/* After whatever was done: finite, counted, and slower than `speed` once it had `calm` seconds to calm down. */
+static greatest_test_res survives(mixed *m, int added, double calm, double speed) {
+    const isphpbd_soft softs[3] = {m->cloth, m->jelly, m->balloon};
+    isphpbd_stats s;
+    for (int i = (int)(60.0 * calm); i > 0; i--) {
+        (void)isphpbd_world_step(m->world, WORLD_STEP);
+        ASSERT_EQ_FMT(0, world_broken(m->world, softs, 3), "%d");
+    }
+    s = isphpbd_world_stats(m->world);
+    printf("%d particles, %ld culled, %ld removed, %.2f m/s\n", s.fluid_particles, (long)s.total_culled,
+           (long)s.total_removed, (double)s.max_speed);
+    ASSERT_EQ_FMT(added, (int)(s.fluid_particles + s.total_culled + s.total_removed - s.total_emitted), "%d");
+    ASSERT(s.total_culled * 20 <= added);
+    ASSERT((double)s.max_speed < speed);
+    PASS();
+}
+
+static void put_at(mixed *m, double x, double y, double z, double speed) {
+    isphpbd_motion at = isphpbd_motion_at(isphpbd_v3((float)x, (float)y, (float)z));
+    at.linear_velocity.y = (float)speed;
+    (void)isphpbd_body_put(m->world, m->body, &at);
+}
+
+/* A body that is somewhere else at every step, in and out of water, walls and cloth. */
+TEST teleporting_body(void) {
+    mixed m = mixed_make(mixed_desc(), MIXED_ALL & ~MIXED_EMITTER);
+    const int added = isphpbd_fluid_points(m.world).count;
+    fixture_random random = {77u};
+    for (int i = 0; i < 120; i++) {
+        put_at(&m, (double)random_between(&random, -0.6f, 0.6f), (double)random_between(&random, -0.2f, 1.0f),
+               (double)random_between(&random, -0.6f, 0.6f), 0.0);
+        (void)isphpbd_world_step(m.world, WORLD_STEP);
+        ASSERT(isphpbd_world_stats(m.world).max_speed < 60.0f);
+    }
+    put_at(&m, 0.0, 3.0, 0.0, 0.0);
+    CHECK_CALL(survives(&m, added, 2.0, 6.0));
+    mixed_end(&m);
+    PASS();
+}
+
+/* Bodies a hundred times lighter and heavier than the water they displace. */
+TEST hundred_to_one(void) {
+    for (int heavy = 0; heavy < 2; heavy++) {
+        mixed m = mixed_make(mixed_desc(), MIXED_WATER);
+        const int added = isphpbd_fluid_points(m.world).count;
+        const vec3d gravity = vec3d_make(0.0, -WORLD_G, 0.0);
+        isphpbd_body_desc d = isphpbd_body_desc_default();
+        host_body h;
+        double top = 0.0;
+        d.shape = isphpbd_shape_sphere(0.12f), d.mass = heavy ? 720.0f : 0.072f;
+        d.motion = isphpbd_motion_at(isphpbd_v3(0, 0.3f, 0));
+        h = host_make(m.world, &d);
+        for (int i = 0; i < 180; i++) {
+            (void)host_step(m.world, &h, 1, (double)WORLD_STEP, gravity);
+            host_keep_inside(&h, vec3d_make(-0.28, 0.12, -0.28), vec3d_make(0.28, 4.0, 0.28));
+            top = fmax(top, vec3d_length(h.v));
+        }
+        printf("%s ball: at %.3f m, at most %.2f m/s\n", heavy ? "heavy" : "light", h.x.y, top);
+        ASSERT(top < 8.0);
+        ASSERT(heavy ? h.x.y < 0.2 : h.x.y > 0.2 && h.x.y < 0.5);
+        CHECK_CALL(survives(&m, added, 0.5, 4.0));
+        mixed_end(&m);
+    }
+    PASS();
+}
+
+TEST gravity_flips(void) {
+    mixed m = mixed_make(mixed_desc(), MIXED_ALL & ~(MIXED_EMITTER | MIXED_BODY));
+    const int added = isphpbd_fluid_points(m.world).count;
+    for (int i = 0; i < 150; i++) {
+        const float g = 30.0f;
+        const isphpbd_vec3 all[4] = {{0, -g, 0}, {g, 0, 0}, {0, -g, g}, {-g, -g, -g}};
+        if (i % 15 == 0) ASSERT_EQ(ISPHPBD_OK, isphpbd_world_set_gravity(m.world, all[i / 15 % 4]));
+        (void)isphpbd_world_step(m.world, WORLD_STEP);
+        ASSERT(isphpbd_world_stats(m.world).max_speed < 60.0f);
+    }
+    ASSERT_EQ(ISPHPBD_OK, isphpbd_world_set_gravity(m.world, isphpbd_v3(0, -9.81f, 0)));
+    CHECK_CALL(survives(&m, added, 2.0, 6.0));
+    mixed_end(&m);
+    PASS();
+}
+
+TEST steps_of_1_to_50_ms(void) {
+    mixed m = mixed_make(mixed_desc(), MIXED_ALL & ~MIXED_EMITTER);
+    const int added = isphpbd_fluid_points(m.world).count;
+    fixture_random random = {11u};
+    for (int i = 0; i < 150; i++) {
+        (void)mixed_step(&m, random_between(&random, 0.001f, 0.05f));
+        ASSERT(isphpbd_world_stats(m.world).max_speed < 20.0f);
+    }
+    CHECK_CALL(survives(&m, added, 1.0, 6.0));
+    mixed_end(&m);
+    PASS();
+}
+
+/* Water is poured on top of water, cloth, jelly and the body, and all particles of a handful into one point. */
+TEST overlapping_spawns(void) {
+    mixed m = mixed_make(mixed_desc(), MIXED_ALL & ~MIXED_EMITTER);
+    int added = isphpbd_fluid_points(m.world).count, more = 0;
+    float heap[3 * 60];
+    for (int i = 0; i < 60; i++) heap[3 * i] = 0.05f, heap[3 * i + 1] = 0.1f, heap[3 * i + 2] = 0.05f;
+    (void)mixed_run(&m, 10);
+    ASSERT_EQ(ISPHPBD_OK, isphpbd_fluid_add_box(m.world, m.water, isphpbd_v3(-0.2f, 0.3f, -0.2f),
+                                                isphpbd_v3(0.2f, 0.6f, 0.2f), fixture_zero, &more));
+    added += more;
+    ASSERT_EQ(ISPHPBD_OK, isphpbd_fluid_add_box(m.world, m.water, isphpbd_v3(-0.3f, 0.0f, -0.3f),
+                                                isphpbd_v3(0.0f, 0.2f, 0.0f), fixture_zero, &more));
+    added += more;
+    ASSERT_EQ(ISPHPBD_OK, isphpbd_fluid_add(m.world, m.water, heap, 12, NULL, 0, 60, NULL));
+    added += 60;
+    for (int i = 0; i < 60; i++) {
+        (void)mixed_run(&m, 1);
+        ASSERT(isphpbd_world_stats(m.world).max_speed < 60.0f);
+    }
+    CHECK_CALL(survives(&m, added, 2.0, 6.0));
+    mixed_end(&m);
+    PASS();
+}
+
+/* Cloth pinned to vertices that are dragged through the tank faster than anything should be. */
+TEST cloth_is_dragged(void) {
+    mixed m = mixed_make(mixed_desc(), MIXED_WATER | MIXED_CLOTH);
+    const int added = isphpbd_fluid_points(m.world).count;
+    for (int i = 0; i < 60; i++) {
+        for (int v = 0; v < 7; v++) {
+            const float x = -0.35f + 0.7f * (float)v / 6.0f, y = i % 2 ? 0.1f : 0.6f;
+            (void)ipbd_pin_move(isphpbd_world_softs(m.world), isphpbd_soft_body(m.world, m.cloth), v,
+                                isphpbd_v3(x, y, -0.35f));
+        }
+        (void)isphpbd_world_step(m.world, WORLD_STEP);
+    }
+    CHECK_CALL(survives(&m, added, 3.0, 6.0));
+    mixed_end(&m);
+    PASS();
+}
+
+/* Things come and go in mid-motion, hundreds of times; places are used again. */
+TEST comings_and_goings(void) {
+    isphpbd_world_desc desc = mixed_desc();
+    mixed m;
+    fixture_random random = {4711u};
+    int bodies = 0, full = 0;
+    isphpbd_body all[20];
+    desc.capacity.bodies = 5;
+    m = mixed_make(desc, MIXED_ALL & ~MIXED_BODY);
+    for (int i = 0; i < 200; i++) {
+        isphpbd_body_desc d = isphpbd_body_desc_default();
+        isphpbd_result why = ISPHPBD_OK;
+        d.shape = isphpbd_shape_sphere(0.05f);
+        d.motion = isphpbd_motion_at(isphpbd_v3(random_between(&random, -0.3f, 0.3f), 0.5f, 0));
+        if (bodies < 6) all[bodies] = isphpbd_body_create(m.world, &d, &why);
+        if (bodies < 6 && all[bodies].id) bodies++;
+        else if (why == ISPHPBD_CAPACITY) full++;
+        if (bodies > 0 && random_below(&random, 3) == 0) {
+            ASSERT_EQ(ISPHPBD_OK, isphpbd_body_destroy(m.world, all[--bodies]));
+        }
+        if (i == 100) ASSERT_EQ(ISPHPBD_OK, isphpbd_soft_destroy(m.world, m.jelly));
+        if (i == 120) ASSERT_EQ(ISPHPBD_OK, isphpbd_collider_destroy(m.world, m.paddle));
+        if (i == 120) m.parts &= ~MIXED_PADDLE;
+        (void)mixed_run(&m, 1);
+        ASSERT_EQ_FMT(bodies, isphpbd_world_stats(m.world).bodies, "%d");
+    }
+    ASSERT(full > 0);
+    ASSERT_EQ_FMT(0, world_broken(m.world, NULL, 0), "%d");
+    ASSERT(isphpbd_fluid_clear(m.world, m.water) > 0);
+    ASSERT_EQ_FMT(0, isphpbd_fluid_points(m.world).count, "%d");
+    (void)mixed_run(&m, 3);
+    mixed_end(&m);
+    PASS();
+}
+
+SUITE(world_violence) {
+    RUN_TEST(teleporting_body);
+    RUN_TEST(hundred_to_one);
+    RUN_TEST(gravity_flips);
+    RUN_TEST(steps_of_1_to_50_ms);
+    RUN_TEST(overlapping_spawns);
+    RUN_TEST(cloth_is_dragged);
+    RUN_TEST(comings_and_goings);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv) {
+    GREATEST_MAIN_BEGIN();
+    RUN_SUITE(world_violence);
+    GREATEST_MAIN_END();
+}
