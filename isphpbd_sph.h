@@ -2727,7 +2727,7 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 #define ISPHX_SMOOTHING          0.37f  /* velocity smoothing per sqrt(dx / g) */
 #define ISPHX_SHIFT              0.3f   /* tendency to an even arrangement inside */
 #define ISPHX_PROJECTION_REACH   0.5f   /* spacings that the density projection may move a particle per substep */
-#define ISPHX_FULL               0.02f  /* compression that flow makes now and then */
+#define ISPHX_FULL               0.05f  /* compression that flow makes now and then */
 #define ISPHX_OVERFULL           0.2f   /* share of what goes beyond, that flows apart while errors are repaired */
 #define ISPHX_SKIN_FRICTION      0.01f  /* Cf of a smooth wall at the Reynolds numbers of a bath */
 #define ISPHX_IMPLICIT_VISCOSITY 0.1f   /* nu dt / dx^2 above which viscosity is solved for */
