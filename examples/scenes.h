@@ -446,13 +446,14 @@ static bool scene_add_where(scene *s, isphpbd_fluid liquid, vec3 lo, vec3 hi, bo
     return why == ISPHPBD_OK ? true : scene_fail(s, "particles", why);
 }
 
-/* A round jet that flows for `duration` seconds. */
+/* A round jet that flows for `duration` seconds. The middles of its particles fill the radius, so that their number is
+   that of the volume. */
 static bool scene_jet(scene *s, vec3 origin, vec3 direction, float radius, float speed, float duration) {
     isphpbd_emitter_desc desc = isphpbd_emitter_desc_default();
     isphpbd_result why = ISPHPBD_OK;
     desc.fluid = s->liquid[0];
     desc.position = origin, desc.direction = direction;
-    desc.radius = radius, desc.speed = speed, desc.duration = duration;
+    desc.radius = radius + 0.5f * s->spacing, desc.speed = speed, desc.duration = duration;
     return isphpbd_emitter_create(s->world, &desc, &why).id ? true : scene_fail(s, "emitter", why);
 }
 

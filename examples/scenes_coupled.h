@@ -177,7 +177,7 @@ static bool double_cloth_build(scene *s) {
     if (!coupled_cloth(s, side, 0.9f, v3(-0.35f, 1.05f, 0), false, cloth_orange)) return false;
     if (!coupled_cloth(s, side, 0.9f, v3(0.45f, 0.60f, 0), false, cloth_green)) return false;
     scene_camera(s, v3(-1.02f, 0, -0.72f), v3(1.42f, 1.55f, 0.72f), 20.0f, 14.0f);
-    return scene_jet(s, v3(-0.55f, 1.5f, 0), v3_unit(v3(0.45f, -1, 0)), 0.1f, 4.0f, 0.76f);
+    return scene_jet(s, v3(-0.55f, 1.42f, 0), v3_unit(v3(0.45f, -1, 0)), 0.12f, 2.5f, 0.84f);
 }
 
 /* custom[0], [1]: how deep the cloths hung at most */
@@ -247,7 +247,7 @@ static bool shower_build(scene *s) {
     if (!scene_tank(s, v3(-0.8f, 0, -0.8f), v3(0.8f, 0.2f, 0.8f)) || !scene_frame_tank(s)) return false;
     if (!coupled_cloth(s, scene_finer(s, 66, 1.0f / 3.0f), 1.2f, v3(0, 0.95f, 0), false, cloth_orange)) return false;
     scene_camera(s, v3(-0.82f, 0, -0.82f), v3(0.82f, 1.45f, 0.82f), 24.0f, 16.0f);
-    return scene_jet(s, v3(0, 1.42f, 0), v3(0, -1, 0), 0.12f, 2.5f, 0.66f);
+    return scene_jet(s, v3(0, 1.28f, 0), v3(0, -1, 0), 0.14f, 1.6f, 0.76f);
 }
 
 static void shower_measure(scene *s) { /* custom[0]: deepest of the sheet */
