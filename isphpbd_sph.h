@@ -2727,8 +2727,6 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 #define ISPHX_SMOOTHING          0.37f  /* velocity smoothing per sqrt(dx / g) */
 #define ISPHX_SHIFT              0.3f   /* tendency to an even arrangement inside */
 #define ISPHX_PROJECTION_REACH   0.5f   /* spacings that the density projection may move a particle per substep */
-#define ISPHX_FULL               0.05f  /* compression that flow makes now and then */
-#define ISPHX_OVERFULL           0.2f   /* share of what goes beyond, that flows apart while errors are repaired */
 #define ISPHX_SKIN_FRICTION      0.01f  /* Cf of a smooth wall at the Reynolds numbers of a bath */
 #define ISPHX_IMPLICIT_VISCOSITY 0.1f   /* nu dt / dx^2 above which viscosity is solved for */
 
@@ -5721,20 +5719,6 @@ static float isphx_density_error(const isph_fluid *f, int i) {
            (1.0f - isphpbdx_clamp((f->shape[4 * i + 3] - ISPHX_COVERED) / (ISPHX_OPEN - ISPHX_COVERED), 0.0f, 1.0f));
 }
 
-/* 1 for any flow; 0 where particles were crushed together, whose velocities mean nothing: only positions are mended
-   there and the speed dies away. */
-static float isphx_sanity(float density) {
-    return isphpbdx_clamp((ISPHX_CRUSHED - density) / (ISPHX_CRUSHED - ISPHX_SQUEEZED), 0.0f, 1.0f);
-}
-
-/* Water that fills a yielding shell too full must press against it, which moving positions does not do: where walls of a
-   coupler are about, what is compressed beyond the usual also has to flow apart. 1/s. */
-static float isphx_overfull(const isph_fluid *f, int i) {
-    const float density = f->spread[4 * i + 3], excess = isphpbdx_clamp(density - 1.0f - ISPHX_FULL, 0.0f, 0.2f);
-    if (!f->coupler.walls || excess == 0.0f) return 0.0f;
-    return ISPHX_OVERFULL * f->now.relaxation * f->now.inverse_seconds * isphx_sanity(density) * excess;
-}
-
 static void isphx_rhs_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
     const float dx2 = f->dx * f->dx;
@@ -5750,8 +5734,7 @@ static void isphx_rhs_task(void *ctx, int block) {
             const float *wall = f->wall + 4 * i, *u = f->star + 4 * i;
             float div;
             if (i >= f->count) continue;
-            div = divergence[lane] + 2.0f * (wall[3] - (u[0] * wall[0] + u[1] * wall[1] + u[2] * wall[2])) -
-                  isphx_overfull(f, i);
+            div = divergence[lane] + 2.0f * (wall[3] - (u[0] * wall[0] + u[1] * wall[1] + u[2] * wall[2]));
             f->pair[1][2 * i] = -f->now.density * dx2 * f->now.inverse_seconds * div / f->scale[i];
             f->pair[1][2 * i + 1] =
                 f->desc.density_projection ? dx2 * f->now.relaxation * isphx_density_error(f, i) / f->scale[i] : 0.0f;
@@ -5905,6 +5888,12 @@ static isphpbd_vec3 isphx_pressure_kick(const isph_fluid *f, int i, const isphx_
     return isphpbd_v3(scale * (force->pressure[0][lane] / shape[0] + ordering * spread[0]),
                       scale * (force->pressure[1][lane] / shape[1] + ordering * spread[1]),
                       scale * (force->pressure[2][lane] / shape[2] + ordering * spread[2]));
+}
+
+/* 1 for any flow; 0 where particles were crushed together, whose velocities mean nothing: only positions are mended
+   there and the speed dies away. */
+static float isphx_sanity(float density) {
+    return isphpbdx_clamp((ISPHX_CRUSHED - density) / (ISPHX_CRUSHED - ISPHX_SQUEEZED), 0.0f, 1.0f);
 }
 
 static isphpbd_vec3 isphx_limit(isphpbd_vec3 v, float most) {
@@ -7526,8 +7515,6 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_SMOOTHING
 #undef ISPHX_SHIFT
 #undef ISPHX_PROJECTION_REACH
-#undef ISPHX_FULL
-#undef ISPHX_OVERFULL
 #undef ISPHX_SKIN_FRICTION
 #undef ISPHX_IMPLICIT_VISCOSITY
 #undef ISPHX_COOKIE_FLUID
