@@ -1461,7 +1461,7 @@ static float isphpbdx_particle_mass(const isphpbdx_coupling *c, int i) {
 /* Share of its mass that particle i lends to the face it is nearest to. */
 static float isphpbdx_lent_share(const isphpbdx_coupling *c, int i) {
     if (c->place_count[i] == 0) return 0.0f;
-    return isphpbdx_clamp(2.5f - 2.0f * c->place[ISPHPBDX_PLACES * (size_t)i].distance / c->dx, 0.0f, 1.0f);
+    return isphpbdx_clamp(3.2f - 2.0f * c->place[ISPHPBDX_PLACES * (size_t)i].distance / c->dx, 0.0f, 1.0f);
 }
 static void isphpbdx_place_weights(const isphpbdx_spot *place, float b[3]) {
     b[0] = 1.0f - place->u - place->v, b[1] = place->u, b[2] = place->v;
@@ -1526,7 +1526,7 @@ static void isphpbdx_star_vertex(isphpbd_world *world, int v) {
     }
     c->weight[v] = 1.0f / (soft->masses[v] + lent);
     kick = isphpbdx_madd(isphpbdx_scale(isphx_vec(reaction), held), soft->desc.gravity,
-                         body->gravity_scale * soft->masses[v]);
+                         body->gravity_scale * soft->masses[v] + lent);
     kick = isphx_limit(isphpbdx_scale(kick, ISPHPBDX_YIELD * c->seconds * c->weight[v]), c->dx / c->seconds);
     isphpbdx_put3(c->star, v, isphpbdx_add(isphpbdx_get3(soft->velocities, v), kick));
     reaction[3] = lent;
@@ -1769,6 +1769,8 @@ static void isphpbdx_soft_iterate(ipbd_world *world, const ipbd_arrays *arrays, 
         }
     }
 }
+/* Share of a vertex' effective mass that is lent: it falls, too, and what it falls is not given back. */
+static float isphpbdx_lent_part(const isphpbdx_coupling *c, int v) { return 1.0f - c->soft->masses[v] * c->weight[v]; }
 static void isphpbdx_soft_begin(ipbd_world *world, const ipbd_arrays *arrays, float h, void *user) {
     isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
     const float share = 1.0f / (float)c->soft->substeps;
@@ -1779,6 +1781,7 @@ static void isphpbdx_soft_begin(ipbd_world *world, const ipbd_arrays *arrays, fl
         isphpbdx_put3(arrays->loads, v, isphpbdx_scale(isphpbdx_get3(c->push, v), share));
         if (!(c->weight[v] > 0.0f)) continue;
         arrays->positions[4 * (size_t)v + 3] = c->weight[v];
+        isphpbdx_add3(arrays->velocities, v, isphpbdx_scale(c->soft->desc.gravity, h * isphpbdx_lent_part(c, v)));
         isphpbdx_add3(arrays->velocities, v, isphpbdx_scale(isphpbdx_get3(c->push, v), share * c->weight[v]));
     }
     for (m = 0; m < c->mover_count; ++m)
@@ -2079,7 +2082,8 @@ static void isphpbdx_give_back(isphpbdx_coupling *c) {
     for (v = 0; v < c->soft->counts.vertices; ++v)
         isphpbdx_put3(c->star, v,
                       c->weight[v] > 0.0f
-                          ? isphpbdx_sub(isphpbdx_get3(c->soft->velocities, v), isphpbdx_get3(c->before, v))
+                          ? isphpbdx_sub(isphpbdx_get3(c->soft->velocities, v),
+                                         isphpbdx_madd(isphpbdx_get3(c->before, v), c->soft->desc.gravity, c->seconds))
                           : isphpbd_v3(0.0f, 0.0f, 0.0f));
     for (i = 0; i < c->smoothing; ++i) isphpbdx_smooth(c, c->star, 0, 2, c->change);
     for (i = 0; i < c->water.count; ++i) {
@@ -2104,7 +2108,7 @@ static void isphpbdx_keep_reactions(isphpbdx_coupling *c) {
                                1.0f / c->weight[v]);
         force = isphpbdx_sub(isphpbdx_sub(force, isphpbdx_get3(c->push, v)), isphpbdx_get3(c->change, v));
         force = isphpbdx_madd(isphpbdx_scale(force, 1.0f / c->seconds), soft->desc.gravity,
-                              -body->gravity_scale * soft->masses[v]);
+                              -body->gravity_scale * soft->masses[v] - isphpbdx_lent_part(c, v) / c->weight[v]);
         isphpbdx_put3(c->reaction, v, ipbdx_lerp3(isphpbdx_get3(c->reaction, v), force, ISPHPBDX_MIX));
     }
 }
@@ -2144,9 +2148,9 @@ static void isphpbdx_water_finish(void *user, const float *start, float *positio
     for (m = 0; m < c->mover_count; ++m) isphpbdx_add3(c->x1, c->mover[m].particle, c->mover[m].at);
     isphpbdx_keep_reactions(c);
     isphpbdx_displace(c);
+    isphpbdx_measure_mismatch(c);
     isphpbdx_give_back(c);
     isphpbdx_fence_all(c);
-    isphpbdx_measure_mismatch(c);
     world->stats.ticks_coupling += isphpbdx_ticks(&world->desc.clock) - began;
 }
 
