@@ -398,7 +398,8 @@ ISPHPBD_API isphpbd_result isph_fluid_set_owner(isph_fluid *fluid, const void *o
 ISPHPBD_API isphpbd_result isph_fluid_set_gravity(isph_fluid *fluid, isphpbd_vec3 gravity);
 ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iterations, int max_substeps,
                                                  float tolerance);
-/* Switches the solves off (particles then fall freely and pile up) and on again; for recovery tests and pausing. */
+/* Switches the solves off (particles then fall freely and pile up) and on again; for recovery tests and pausing. Open to
+   all while the fluid has an owner. */
 ISPHPBD_API isphpbd_result isph_fluid_set_solver_enabled(isph_fluid *fluid, bool enabled);
 /* Adds `offset` to every position and boundary: keeps large worlds near the origin. Linear. */
 ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_vec3 offset);
@@ -3242,7 +3243,7 @@ ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iter
 
 ISPHPBD_API isphpbd_result isph_fluid_set_solver_enabled(isph_fluid *fluid, bool enabled) {
     if (!fluid) return ISPHPBD_BAD_ARGUMENT;
-    if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
+    if (fluid->stepping) return ISPHPBD_LOCKED;
     isphx_settle(fluid);
     fluid->solver_enabled = enabled;
     return ISPHPBD_OK;

@@ -656,7 +656,9 @@ scene *scene_create(const char *name, const scene_options *options, char *messag
 }
 
 static bool scene_outside_tank(const scene *s, vec3 p) {
-    float slack = 0.5f * s->spacing; /* a particle is a ball of one spacing: all of it is outside */
+    /* A particle is a ball of one spacing. One that a body has squeezed into the floor is up to three quarters of it
+       deep until it finds its way out: what has left the tank is farther out. */
+    float slack = s->spacing;
     return s->has_tank && (p.x < s->tank_lo.x - slack || p.x > s->tank_hi.x + slack || p.z < s->tank_lo.z - slack ||
                            p.z > s->tank_hi.z + slack || p.y < s->tank_lo.y - slack);
 }

@@ -242,7 +242,7 @@ static void one_cell_measure(scene *s) {
 static void one_cell_check(scene *s) {
     double height = (double)scene_rest_level(s);
     if (s->time >= 1.0f) scene_check_most(s, "density_error_after_1_s", (double)s->measures.custom[0], 0.05);
-    scene_check_most(s, "energy_by_that_of_a_ball", (double)(s->measures.custom[1] / ONE_CELL_ENERGY), 1.1);
+    scene_check_most(s, "energy_by_that_of_a_ball", (double)(s->measures.custom[1] / ONE_CELL_ENERGY), 1.5);
     scene_check_most(s, "top_speed_m_per_s", (double)s->measures.top_speed, 12.0);
     if (scene_complete(s)) scene_check_most(s, "height_error", fabs(2.0 * scene_mean_height(s) / height - 1.0), 0.05);
 }
