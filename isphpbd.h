@@ -646,17 +646,18 @@ typedef struct isphpbdx_pace {
      mesh standing still (the fence) puts back what would end on another side. What cannot be saved is removed.
    The world calls _layout when memory is measured and handed out, _ready once both solvers exist, _end after every
    substep, and isphpbdx_softs_substep() where the fluid's hook did not. */
-#define ISPHPBDX_BLOCK  256 /* particles per task */
-#define ISPHPBDX_PLACES 3   /* walls that one particle sees of soft bodies */
-#define ISPHPBDX_SEEN   32  /* faces that it looks at for them */
-#define ISPHPBDX_NEAR   16  /* faces that it can touch in a substep */
-#define ISPHPBDX_GATHER 1024
-#define ISPHPBDX_FENCED 256   /* faces that the fence can look at for one particle */
-#define ISPHPBDX_YIELD  0.55f /* implicitness of yielding walls: below 0.5 deep water shakes light cloth */
-#define ISPHPBDX_MIX    0.1f  /* share of the newest substep in the remembered reaction */
-#define ISPHPBDX_SEAM   1e-3  /* barycentric: a little past its edges a face still counts, so that seams are closed */
-#define ISPHPBDX_RELAX  0.3f  /* m/s at which a particle too near is led to its distance */
-#define ISPHPBDX_ROUNDS 6     /* of the fence before a particle rides */
+#define ISPHPBDX_BLOCK      256 /* particles per task */
+#define ISPHPBDX_PLACES     3   /* walls that one particle sees of soft bodies */
+#define ISPHPBDX_SEEN       32  /* faces that it looks at for them */
+#define ISPHPBDX_NEAR       16  /* faces that it can touch in a substep */
+#define ISPHPBDX_GATHER     1024
+#define ISPHPBDX_FENCED     256   /* faces that the fence can look at for one particle */
+#define ISPHPBDX_YIELD      0.55f /* implicitness of yielding walls: below 0.5 deep water shakes light cloth */
+#define ISPHPBDX_SOLID_PULL 0.25f /* of lent weight on solids: gives the draught of boxes of 200 .. 800 kg/m^3 */
+#define ISPHPBDX_MIX        0.1f  /* share of the newest substep in the remembered reaction */
+#define ISPHPBDX_SEAM       1e-3 /* barycentric: a little past its edges a face still counts, so that seams are closed */
+#define ISPHPBDX_RELAX      0.3f /* m/s at which a particle too near is led to its distance */
+#define ISPHPBDX_ROUNDS     6    /* of the fence before a particle rides */
 
 typedef struct isphpbdx_wet { /* how a soft body meets the fluid, by its slot in ipbd_world */
     uint32_t fluids;          /* bit per material */
@@ -733,6 +734,7 @@ typedef struct isphpbdx_coupling {
     float *star;            /* wall velocity; [3] how it yields, 1/kg */
     float *push;            /* N s, of the water's pressure and friction */
     float *change;          /* N s, of contacts; before them scratch */
+    float *pull;            /* m/s^2: gravity along the normal, which acts on lent mass */
     float *weight;          /* 1/kg, with lent mass; 0: fixed */
     int *degree;            /* wet faces round it */
     uint8_t *sides;         /* 1, 2: water behind, before the faces */
@@ -948,7 +950,7 @@ static void isphpbdx_coupling_softs_layout(isphpbdx_coupling *c, isphpbdx_layout
     c->reaction = isphpbdx_take4(l, soft->vertices);
     c->origin = isphpbdx_take4(l, soft->vertices), c->before = isphpbdx_take4(l, soft->vertices);
     c->star = isphpbdx_take4(l, soft->vertices), c->push = isphpbdx_take4(l, soft->vertices);
-    c->change = isphpbdx_take4(l, soft->vertices);
+    c->change = isphpbdx_take4(l, soft->vertices), c->pull = isphpbdx_take4(l, soft->vertices);
     c->weight = (float *)isphpbdx_take(l, vertices, sizeof(float));
     c->degree = (int *)isphpbdx_take(l, vertices, sizeof(int));
     c->sides = (uint8_t *)isphpbdx_take(l, vertices, 1);
@@ -1187,6 +1189,21 @@ static void isphpbdx_face_make(isphpbdx_face *f, const float *p, const float *v)
         r = isphpbdx_max(r, isphpbdx_dot(d, d)), speed = isphpbdx_max(speed, isphpbdx_dot(u, u));
     }
     f->radius = sqrtf(r), f->speed = sqrtf(speed);
+}
+/* Gravity along the vertices' normals: water that is lent falls with its face, but slides along it by itself. */
+static void isphpbdx_find_pulls(isphpbdx_coupling *c) {
+    int f, k, v;
+    memset(c->pull, 0, 16 * (size_t)c->soft->counts.vertices);
+    for (f = 0; f < c->face_count; ++f) {
+        const isphx_triangle *t = &c->face[f].shape;
+        for (k = 0; k < 3; ++k) isphpbdx_add3(c->pull, c->face[f].v[k], isphpbdx_cross(t->edge1, t->edge2));
+    }
+    for (v = 0; v < c->soft->counts.vertices; ++v) {
+        const isphpbd_vec3 n = isphpbdx_get3(c->pull, v);
+        const float nn = isphpbdx_dot(n, n), part = c->wet[c->soft->vertex_body[v]].solid ? ISPHPBDX_SOLID_PULL : 1.0f;
+        isphpbdx_put3(c->pull, v,
+                      isphpbdx_scale(n, nn > 0.0f ? part * isphpbdx_dot(n, c->soft->desc.gravity) / nn : 0.0f));
+    }
 }
 /* Lists the wet triangles. */
 static void isphpbdx_list_faces(isphpbdx_coupling *c) {
@@ -1526,7 +1543,8 @@ static void isphpbdx_star_vertex(isphpbd_world *world, int v) {
     }
     c->weight[v] = 1.0f / (soft->masses[v] + lent);
     kick = isphpbdx_madd(isphpbdx_scale(isphx_vec(reaction), held), soft->desc.gravity,
-                         body->gravity_scale * soft->masses[v] + lent);
+                         body->gravity_scale * soft->masses[v]);
+    kick = isphpbdx_madd(kick, isphpbdx_get3(c->pull, v), lent);
     kick = isphx_limit(isphpbdx_scale(kick, ISPHPBDX_YIELD * c->seconds * c->weight[v]), c->dx / c->seconds);
     isphpbdx_put3(c->star, v, isphpbdx_add(isphpbdx_get3(soft->velocities, v), kick));
     reaction[3] = lent;
@@ -1583,6 +1601,7 @@ static void isphpbdx_water_begin(void *user, const float *positions, const float
     memcpy(c->before, c->soft->velocities, bytes);
     memset(c->star, 0, bytes), memset(c->push, 0, bytes);
     isphpbdx_list_faces(c);
+    isphpbdx_find_pulls(c);
     isphpbdx_boxes_build(&c->boxes, c->box, c->face_count, c->reach);
     isphpbdx_run_particles(c, isphpbdx_places_task, c);
     isphpbdx_lend(c);
@@ -1781,7 +1800,7 @@ static void isphpbdx_soft_begin(ipbd_world *world, const ipbd_arrays *arrays, fl
         isphpbdx_put3(arrays->loads, v, isphpbdx_scale(isphpbdx_get3(c->push, v), share));
         if (!(c->weight[v] > 0.0f)) continue;
         arrays->positions[4 * (size_t)v + 3] = c->weight[v];
-        isphpbdx_add3(arrays->velocities, v, isphpbdx_scale(c->soft->desc.gravity, h * isphpbdx_lent_part(c, v)));
+        isphpbdx_add3(arrays->velocities, v, isphpbdx_scale(isphpbdx_get3(c->pull, v), h * isphpbdx_lent_part(c, v)));
         isphpbdx_add3(arrays->velocities, v, isphpbdx_scale(isphpbdx_get3(c->push, v), share * c->weight[v]));
     }
     for (m = 0; m < c->mover_count; ++m)
@@ -2081,10 +2100,10 @@ static void isphpbdx_give_back(isphpbdx_coupling *c) {
     int i, k, v;
     for (v = 0; v < c->soft->counts.vertices; ++v)
         isphpbdx_put3(c->star, v,
-                      c->weight[v] > 0.0f
-                          ? isphpbdx_sub(isphpbdx_get3(c->soft->velocities, v),
-                                         isphpbdx_madd(isphpbdx_get3(c->before, v), c->soft->desc.gravity, c->seconds))
-                          : isphpbd_v3(0.0f, 0.0f, 0.0f));
+                      c->weight[v] > 0.0f ? isphpbdx_sub(isphpbdx_get3(c->soft->velocities, v),
+                                                         isphpbdx_madd(isphpbdx_get3(c->before, v),
+                                                                       isphpbdx_get3(c->pull, v), c->seconds))
+                                          : isphpbd_v3(0.0f, 0.0f, 0.0f));
     for (i = 0; i < c->smoothing; ++i) isphpbdx_smooth(c, c->star, 0, 2, c->change);
     for (i = 0; i < c->water.count; ++i) {
         const isphpbdx_spot *place = c->place + ISPHPBDX_PLACES * (size_t)i;
@@ -2108,7 +2127,8 @@ static void isphpbdx_keep_reactions(isphpbdx_coupling *c) {
                                1.0f / c->weight[v]);
         force = isphpbdx_sub(isphpbdx_sub(force, isphpbdx_get3(c->push, v)), isphpbdx_get3(c->change, v));
         force = isphpbdx_madd(isphpbdx_scale(force, 1.0f / c->seconds), soft->desc.gravity,
-                              -body->gravity_scale * soft->masses[v] - isphpbdx_lent_part(c, v) / c->weight[v]);
+                              -body->gravity_scale * soft->masses[v]);
+        force = isphpbdx_madd(force, isphpbdx_get3(c->pull, v), -isphpbdx_lent_part(c, v) / c->weight[v]);
         isphpbdx_put3(c->reaction, v, ipbdx_lerp3(isphpbdx_get3(c->reaction, v), force, ISPHPBDX_MIX));
     }
 }
@@ -4969,6 +4989,7 @@ ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, 
 #undef ISPHPBDX_FENCED
 #undef ISPHPBDX_YIELD
 #undef ISPHPBDX_MIX
+#undef ISPHPBDX_SOLID_PULL
 #undef ISPHPBDX_SEAM
 #undef ISPHPBDX_RELAX
 #undef ISPHPBDX_ROUNDS
