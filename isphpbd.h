@@ -646,18 +646,19 @@ typedef struct isphpbdx_pace {
      mesh standing still (the fence) puts back what would end on another side. What cannot be saved is removed.
    The world calls _layout when memory is measured and handed out, _ready once both solvers exist, _end after every
    substep, and isphpbdx_softs_substep() where the fluid's hook did not. */
-#define ISPHPBDX_BLOCK      256 /* particles per task */
-#define ISPHPBDX_PLACES     3   /* walls that one particle sees of soft bodies */
-#define ISPHPBDX_SEEN       32  /* faces that it looks at for them */
-#define ISPHPBDX_NEAR       16  /* faces that it can touch in a substep */
-#define ISPHPBDX_GATHER     1024
-#define ISPHPBDX_FENCED     256   /* faces that the fence can look at for one particle */
-#define ISPHPBDX_YIELD      0.55f /* implicitness of yielding walls: below 0.5 deep water shakes light cloth */
-#define ISPHPBDX_SOLID_PULL 0.25f /* of lent weight on solids: gives the draught of boxes of 200 .. 800 kg/m^3 */
-#define ISPHPBDX_MIX        0.1f  /* share of the newest substep in the remembered reaction */
-#define ISPHPBDX_SEAM       1e-3 /* barycentric: a little past its edges a face still counts, so that seams are closed */
-#define ISPHPBDX_RELAX      0.3f /* m/s at which a particle too near is led to its distance */
-#define ISPHPBDX_ROUNDS     6    /* of the fence before a particle rides */
+#define ISPHPBDX_BLOCK  256 /* particles per task */
+#define ISPHPBDX_PLACES 3   /* walls that one particle sees of soft bodies */
+#define ISPHPBDX_SEEN   32  /* faces that it looks at for them */
+#define ISPHPBDX_NEAR   16  /* faces that it can touch in a substep */
+#define ISPHPBDX_GATHER 1024
+#define ISPHPBDX_FENCED 256   /* faces that the fence can look at for one particle */
+#define ISPHPBDX_YIELD  0.55f /* implicitness of yielding walls: below 0.5 deep water shakes light cloth */
+#define ISPHPBDX_SOLID_PULL                                                                                            \
+    0.1f /* of lent weight on solids: boxes of 200 .. 800 kg/m^3 float within 0.05 of their draught */
+#define ISPHPBDX_MIX    0.1f /* share of the newest substep in the remembered reaction */
+#define ISPHPBDX_SEAM   1e-3 /* barycentric: a little past its edges a face still counts, so that seams are closed */
+#define ISPHPBDX_RELAX  0.3f /* m/s at which a particle too near is led to its distance */
+#define ISPHPBDX_ROUNDS 6    /* of the fence before a particle rides */
 
 typedef struct isphpbdx_wet { /* how a soft body meets the fluid, by its slot in ipbd_world */
     uint32_t fluids;          /* bit per material */
