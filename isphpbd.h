@@ -162,7 +162,8 @@ typedef struct isphpbd_budget {
     int pressure_iterations;   /* cap per substep, pressure + density, default 50 */
     int soft_substeps;         /* of cloth and soft bodies per step, default 12; at least one per substep */
     int constraint_iterations; /* per soft substep, default 1 */
-    int outer_iterations;      /* cap of pressure + constraints rounds per substep, default 1, at most 16 */
+    int outer_iterations;      /* reserved, 1 .. 16, default 1: one round of pressure + constraints is made per substep,
+                                  whatever it says (Algorithm 1 would repeat it) */
     float deadline_seconds;    /* of one advance or step by desc.clock; 0 (default): none. Work that does not fit is
                                   cut down, then spread over the next calls: the world runs slower than the game */
 } isphpbd_budget;
@@ -190,7 +191,7 @@ typedef struct isphpbd_world_desc {
     bool density_projection;  /* default true: keeps the volume; false only for comparison */
     float cfl;                /* spacings that water may move per substep, default 1 */
     float tolerance;          /* of the pressure solve, default 0.05 */
-    float coupling_tolerance; /* m/s, default 0.5e-3: |u - v| at which the outer loop stops */
+    float coupling_tolerance; /* m/s, default 0.5e-3: |u - v| above which COUPLING_CAPPED is raised */
     isphpbd_rigid_scheme rigid_scheme;
     bool interpolation; /* default true: keeps the previous positions for rendering between steps */
     isphpbd_budget budget;
@@ -226,7 +227,7 @@ ISPHPBD_API ipbd_world *isphpbd_world_softs(isphpbd_world *world);
 enum {                                    /* what was cut, and what to raise */
        ISPHPBD_STEP_PRESSURE_CAPPED = 1,  /* budget.pressure_iterations: the residual is in the stats */
        ISPHPBD_STEP_SUBSTEPS_CAPPED = 2,  /* budget.substeps: the fastest were held back */
-       ISPHPBD_STEP_COUPLING_CAPPED = 4,  /* budget.outer_iterations: |u - v| is in the stats */
+       ISPHPBD_STEP_COUPLING_CAPPED = 4,  /* |u - v| (in the stats) stayed above coupling_tolerance */
        ISPHPBD_STEP_TIME_DROPPED = 8,     /* budget.steps_per_advance: info.dropped_seconds */
        ISPHPBD_STEP_DEADLINE = 16,        /* the deadline cut iterations or left a step unfinished */
        ISPHPBD_STEP_EMITTER_STARVED = 32, /* capacity.fluid_particles: an emitter could not emit */
@@ -455,7 +456,7 @@ typedef struct isphpbd_stats {
     /* of the last step */
     int substeps, soft_substeps;
     int pressure_iterations, density_iterations; /* of the last substep */
-    int outer_iterations;                        /* largest of its substeps */
+    int outer_iterations;                        /* 1 where water touched soft bodies, else 0 */
     int contacts;                                /* water particles touching soft bodies in the last substep */
     int culled;                                  /* particles removed because they could not be saved */
     int quarantined;
