@@ -2582,14 +2582,21 @@ ISPHPBD_API int isphpbd_fluid_index(const isphpbd_world *world, isphpbd_fluid fl
     return record ? isphpbdx_slot_of(world, ISPHPBDX_FLUIDS, record) : -1;
 }
 
-/* The fluid if the world may be changed and the handle is good. */
-static isphpbdx_fluid *isphpbdx_fluid_edit(isphpbd_world *world, isphpbd_fluid handle, isphpbd_result *result) {
-    isphpbdx_fluid *fluid;
+/* The record of a handle if the world may be changed and the handle is good; else NULL, and why. */
+static void *isphpbdx_edit(isphpbd_world *world, isphpbdx_kind kind, uint32_t id, uint32_t tag,
+                           isphpbd_result *result) {
+    static const char *const text[ISPHPBDX_KINDS] = {"not a fluid of this world",    "not an emitter of this world",
+                                                     "not a sink of this world",     "not a soft body of this world",
+                                                     "not a collider of this world", "not a body of this world"};
+    void *record;
     *result = isphpbdx_open(world);
     if (*result != ISPHPBD_OK) return NULL;
-    fluid = isphpbdx_fluid_of(world, handle);
-    if (!fluid) *result = isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not a fluid of this world");
-    return fluid;
+    record = isphpbdx_find(world, kind, id, tag);
+    if (!record) *result = isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, text[kind]);
+    return record;
+}
+static isphpbdx_fluid *isphpbdx_fluid_edit(isphpbd_world *world, isphpbd_fluid handle, isphpbd_result *result) {
+    return (isphpbdx_fluid *)isphpbdx_edit(world, ISPHPBDX_FLUIDS, handle.id, handle.world, result);
 }
 ISPHPBD_API isphpbd_result isphpbd_fluid_add_box(isphpbd_world *world, isphpbd_fluid fluid, isphpbd_vec3 lo,
                                                  isphpbd_vec3 hi, isphpbd_vec3 velocity, int *added) {
@@ -3224,32 +3231,35 @@ static uint32_t isphpbdx_solid_enter(isphpbd_world *world, isphpbdx_kind kind, c
 static isphpbd_result isphpbdx_fault_code(const isphpbd_shape *shape) {
     return isphpbdx_is_mesh(shape) && isphpbdx_shape_fault(shape) ? ISPHPBD_BAD_MESH : ISPHPBD_BAD_DESC;
 }
+/* May something be created now, and is there a desc to create it from? */
+static bool isphpbdx_may_create(const isphpbd_world *world, const void *desc, isphpbd_result *why) {
+    const isphpbd_result result = isphpbdx_open(world);
+    isphpbdx_why(why, result != ISPHPBD_OK ? result : ISPHPBD_BAD_DESC);
+    return result == ISPHPBD_OK && desc;
+}
+/* What creating a collider and creating a body have in common: the draft is good unless `fault` says why not. */
+static uint32_t isphpbdx_solid_new(isphpbd_world *world, isphpbdx_kind kind, const isphpbdx_solid *draft,
+                                   const isphpbd_shape *shape, const char *fault, isphpbd_result *why) {
+    isphpbd_result result;
+    uint32_t id = 0;
+    if (fault) result = isphpbdx_refuse(world, isphpbdx_fault_code(shape), fault);
+    else id = isphpbdx_solid_enter(world, kind, draft, shape, &result);
+    isphpbdx_why(why, result);
+    return id;
+}
 ISPHPBD_API isphpbd_collider isphpbd_collider_create(isphpbd_world *world, const isphpbd_collider_desc *desc,
                                                      isphpbd_result *why) {
     isphpbd_collider handle = {0, 0};
     isphpbdx_solid draft;
-    isphpbd_result result = isphpbdx_open(world);
-    const char *fault;
-    isphpbdx_why(why, result);
-    if (result != ISPHPBD_OK) return handle;
-    isphpbdx_why(why, ISPHPBD_BAD_DESC);
-    if (!desc) return handle;
+    if (!isphpbdx_may_create(world, desc, why)) return handle;
     memset(&draft, 0, sizeof draft);
-    fault = isphpbdx_collider_fault(world, desc, &draft);
-    if (fault) return isphpbdx_why(why, isphpbdx_refuse(world, isphpbdx_fault_code(&desc->shape), fault)), handle;
-    handle.id = isphpbdx_solid_enter(world, ISPHPBDX_COLLIDERS, &draft, &desc->shape, &result);
+    handle.id = isphpbdx_solid_new(world, ISPHPBDX_COLLIDERS, &draft, &desc->shape,
+                                   isphpbdx_collider_fault(world, desc, &draft), why);
     if (handle.id) handle.world = world->tag;
-    isphpbdx_why(why, result);
     return handle;
 }
-/* The collider if the world may be changed and the handle is good. */
 static isphpbdx_solid *isphpbdx_collider_edit(isphpbd_world *world, isphpbd_collider handle, isphpbd_result *result) {
-    isphpbdx_solid *solid;
-    *result = isphpbdx_open(world);
-    if (*result != ISPHPBD_OK) return NULL;
-    solid = isphpbdx_collider_of(world, handle);
-    if (!solid) *result = isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not a collider of this world");
-    return solid;
+    return (isphpbdx_solid *)isphpbdx_edit(world, ISPHPBDX_COLLIDERS, handle.id, handle.world, result);
 }
 ISPHPBD_API isphpbd_result isphpbd_collider_destroy(isphpbd_world *world, isphpbd_collider collider) {
     isphpbd_result result;
@@ -3394,28 +3404,15 @@ static const char *isphpbdx_body_fault(const isphpbd_world *world, const isphpbd
 ISPHPBD_API isphpbd_body isphpbd_body_create(isphpbd_world *world, const isphpbd_body_desc *desc, isphpbd_result *why) {
     isphpbd_body handle = {0, 0};
     isphpbdx_solid draft;
-    isphpbd_result result = isphpbdx_open(world);
-    const char *fault;
-    isphpbdx_why(why, result);
-    if (result != ISPHPBD_OK) return handle;
-    isphpbdx_why(why, ISPHPBD_BAD_DESC);
-    if (!desc) return handle;
+    if (!isphpbdx_may_create(world, desc, why)) return handle;
     memset(&draft, 0, sizeof draft);
-    fault = isphpbdx_body_fault(world, desc, &draft);
-    if (fault) return isphpbdx_why(why, isphpbdx_refuse(world, isphpbdx_fault_code(&desc->shape), fault)), handle;
-    handle.id = isphpbdx_solid_enter(world, ISPHPBDX_BODIES, &draft, &desc->shape, &result);
+    handle.id =
+        isphpbdx_solid_new(world, ISPHPBDX_BODIES, &draft, &desc->shape, isphpbdx_body_fault(world, desc, &draft), why);
     if (handle.id) handle.world = world->tag;
-    isphpbdx_why(why, result);
     return handle;
 }
-/* The body if the world may be changed and the handle is good. */
 static isphpbdx_solid *isphpbdx_body_edit(isphpbd_world *world, isphpbd_body handle, isphpbd_result *result) {
-    isphpbdx_solid *solid;
-    *result = isphpbdx_open(world);
-    if (*result != ISPHPBD_OK) return NULL;
-    solid = isphpbdx_body_of(world, handle);
-    if (!solid) *result = isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not a body of this world");
-    return solid;
+    return (isphpbdx_solid *)isphpbdx_edit(world, ISPHPBDX_BODIES, handle.id, handle.world, result);
 }
 ISPHPBD_API isphpbd_result isphpbd_body_destroy(isphpbd_world *world, isphpbd_body body) {
     isphpbd_result result;
@@ -3620,14 +3617,8 @@ ISPHPBD_API isphpbd_soft isphpbd_soft_create(isphpbd_world *world, const isphpbd
                              soft->vertex_end - soft->vertex_begin);
     return handle;
 }
-/* The soft body if the world may be changed and the handle is good. */
 static isphpbdx_soft *isphpbdx_soft_edit(isphpbd_world *world, isphpbd_soft handle, isphpbd_result *result) {
-    isphpbdx_soft *soft;
-    *result = isphpbdx_open(world);
-    if (*result != ISPHPBD_OK) return NULL;
-    soft = isphpbdx_soft_of(world, handle);
-    if (!soft) *result = isphpbdx_refuse(world, ISPHPBD_BAD_HANDLE, "not a soft body of this world");
-    return soft;
+    return (isphpbdx_soft *)isphpbdx_edit(world, ISPHPBDX_SOFTS, handle.id, handle.world, result);
 }
 ISPHPBD_API isphpbd_result isphpbd_soft_destroy(isphpbd_world *world, isphpbd_soft soft) {
     isphpbd_result result;
