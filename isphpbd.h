@@ -730,6 +730,7 @@ typedef struct isphpbdx_coupling {
     /* per soft body */
     isphpbdx_wet *wet;
     isphpbdx_known *known;
+    isphx_account *books; /* of the water next to it, see [coupling-books] */
     /* per soft vertex; floats in groups of four */
     float *reaction;        /* N: what constraints do to it, smoothed; [3] kg lent when that was measured. Saved */
     float *origin, *before; /* position and velocity at the start of the substep */
@@ -949,6 +950,7 @@ static void isphpbdx_coupling_softs_layout(isphpbdx_coupling *c, isphpbdx_layout
     const size_t vertices = (size_t)soft->vertices, triangles = (size_t)soft->triangles, bodies = (size_t)soft->bodies;
     c->wet = (isphpbdx_wet *)isphpbdx_take(l, bodies, sizeof(isphpbdx_wet));
     c->known = (isphpbdx_known *)isphpbdx_take(l, bodies, sizeof(isphpbdx_known));
+    c->books = (isphx_account *)isphpbdx_take(l, bodies, sizeof(isphx_account));
     c->reaction = isphpbdx_take4(l, soft->vertices);
     c->origin = isphpbdx_take4(l, soft->vertices), c->before = isphpbdx_take4(l, soft->vertices);
     c->star = isphpbdx_take4(l, soft->vertices), c->push = isphpbdx_take4(l, soft->vertices);
@@ -1584,6 +1586,72 @@ static bool isphpbdx_water_separated(void *user, int i, int j) {
     return isphpbdx_parted_by(c, a, from, to) || isphpbdx_parted_by(c, b, from, to);
 }
 
+/* ==== [coupling-books] what the water next to a body gets is what the body gives ====================================
+   Impulses between water and soft bodies are equal and opposite, but their levers are not: vertices move on while the
+   pressure of a substep acts, lent mass is at a vertex when it gets its velocity and with its particle when it gives it
+   back, places are mended without a change of velocity. The books of a body hold what its water did in the end less what
+   it should have; a small rigid motion of that water takes the difference, as in [balance] of the fluid. */
+
+/* Whose books particle i is in: those of the body that it is nearest to; -1: nobody's. */
+static int isphpbdx_book_of(const isphpbdx_coupling *c, int i) {
+    if (c->place_count[i] > 0) return c->face[c->place[ISPHPBDX_PLACES * (size_t)i].face].body;
+    return c->near_count[i] > 0 ? c->face[c->nearby[ISPHPBDX_NEAR * (size_t)i].face].body : -1;
+}
+/* Momentum at a place that is owed by (sign 1) or to (sign -1) the water of a body. */
+static void isphpbdx_book(isphpbdx_coupling *c, int body, isphpbd_vec3 at, isphpbd_vec3 momentum, double sign) {
+    if (body < 0) return;
+    isphx_account_add(c->books + body, isphpbdx_sub(at, isphx_books_origin(c->fluid)), momentum, sign);
+}
+/* A couple r x momentum. */
+static void isphpbdx_book_couple(isphpbdx_coupling *c, int body, isphpbd_vec3 r, isphpbd_vec3 momentum, double sign) {
+    const isphpbd_vec3 couple = isphpbdx_cross(r, momentum);
+    double *left = c->books[body].left;
+    left[3] += sign * (double)couple.x, left[4] += sign * (double)couple.y, left[5] += sign * (double)couple.z;
+}
+/* All that the water of bodies has now: -1 when the coupling begins to change it, 1 when it is done. */
+static void isphpbdx_book_water(isphpbdx_coupling *c, double sign) {
+    int i;
+    for (i = 0; i < c->water.count; ++i) {
+        const int body = isphpbdx_book_of(c, i);
+        const float mass = c->water.material_mass[c->water.material[i]];
+        if (body < 0) continue;
+        isphpbdx_book(c, body, isphpbdx_get3(c->x1, i), isphpbdx_scale(isphpbdx_get3(c->u1, i), mass), sign);
+        if (sign > 0.0)
+            isphx_account_weight(c->books + body, isphpbdx_sub(isphpbdx_get3(c->x1, i), isphx_books_origin(c->fluid)),
+                                 mass);
+    }
+}
+/* What lent mass gained on its way with the vertices is the water's, but for gravity, which it has by itself. */
+static void isphpbdx_book_lent(isphpbdx_coupling *c) {
+    const ipbd_world *soft = c->soft;
+    int v;
+    for (v = 0; v < soft->counts.vertices; ++v) {
+        const isphpbd_vec3 from = isphpbdx_get3(c->origin, v), to = isphpbdx_get3(soft->positions, v);
+        const int body = (int)soft->vertex_body[v];
+        float lent;
+        if (!(c->weight[v] > 0.0f) || !c->wet[body].fluids) continue;
+        lent = 1.0f / c->weight[v] - soft->masses[v];
+        isphpbdx_book(c, body, to, isphpbdx_scale(isphpbdx_get3(soft->velocities, v), lent), -1.0);
+        isphpbdx_book(c, body, from, isphpbdx_scale(isphpbdx_get3(c->before, v), lent), 1.0);
+        isphpbdx_book(c, body, ipbdx_lerp3(from, to, 0.5f),
+                      isphpbdx_scale(isphpbdx_get3(c->pull, v), lent * c->seconds), 1.0);
+    }
+}
+static void isphpbdx_books_close(isphpbdx_coupling *c) {
+    const float most = 0.1f * c->dx / c->seconds;
+    int i, slot;
+    isphpbdx_book_water(c, 1.0);
+    for (slot = 0; slot < c->soft->counts.bodies; ++slot) {
+        isphx_account_settle(c->books + slot, most);
+        isphx_account_check(c->books + slot);
+    }
+    for (i = 0; i < c->water.count; ++i) {
+        const int body = isphpbdx_book_of(c, i);
+        const isphpbd_vec3 at = isphpbdx_sub(isphpbdx_get3(c->x1, i), isphx_books_origin(c->fluid));
+        if (body >= 0) isphpbdx_add3(c->u1, i, isphpbdx_scale(isphx_account_at(c->books + body, at), -1.0f));
+    }
+}
+
 /* ==== [coupling-water] hooks of the fluid ==========================================================================*/
 static void isphpbdx_water_begin(void *user, const float *positions, const float *velocities, int count,
                                  float seconds) {
@@ -1602,6 +1670,7 @@ static void isphpbdx_water_begin(void *user, const float *positions, const float
     memcpy(c->origin, c->soft->positions, bytes);
     memcpy(c->before, c->soft->velocities, bytes);
     memset(c->star, 0, bytes), memset(c->push, 0, bytes);
+    memset(c->books, 0, (size_t)c->soft->counts.bodies * sizeof *c->books);
     isphpbdx_list_faces(c);
     isphpbdx_find_pulls(c);
     isphpbdx_boxes_build(&c->boxes, c->box, c->face_count, c->reach);
@@ -1668,10 +1737,12 @@ static void isphpbdx_water_impulses(void *user, const isph_wall_impulse *impulse
     int i, k;
     for (i = 0; i < count; ++i) {
         const isphpbdx_spot *place = c->place + impulse[i].tag;
+        const isphpbdx_face *face = c->face + place->face;
         float b[3];
         isphpbdx_place_weights(place, b);
-        for (k = 0; k < 3; ++k)
-            isphpbdx_add3(c->push, c->face[place->face].v[k], isphpbdx_scale(impulse[i].impulse, b[k]));
+        for (k = 0; k < 3; ++k) isphpbdx_add3(c->push, face->v[k], isphpbdx_scale(impulse[i].impulse, b[k]));
+        isphpbdx_book_couple(c, face->body, isphpbdx_sub(isphpbdx_mix3(c->origin, face->v, b), impulse[i].position),
+                             impulse[i].impulse, 1.0);
     }
 }
 
@@ -1745,6 +1816,8 @@ static void isphpbdx_contact(isphpbdx_coupling *c, float *now, const isphpbdx_fa
     push = isphpbdx_scale(t->normal, isphpbdx_min(t->depth, approach) / sum);
     m->at = isphpbdx_madd(m->at, push, m->weight);
     isphpbdx_add3(c->u1, m->particle, isphpbdx_scale(push, m->weight / h));
+    isphpbdx_book(c, isphpbdx_book_of(c, m->particle), isphpbdx_mix3(now, f->v, t->b), isphpbdx_scale(push, 1.0f / h),
+                  -1.0);
     for (k = 0; k < 3; ++k) {
         const isphpbd_vec3 back = isphpbdx_scale(push, -t->b[k]);
         isphpbdx_add3(now, f->v[k], isphpbdx_scale(back, c->weight[f->v[k]]));
@@ -1770,7 +1843,13 @@ static void isphpbdx_displace(isphpbdx_coupling *c) {
             push = isphpbdx_scale(t.normal, squeezed * isphpbdx_min(t.depth, 0.1f * c->dx) /
                                                 isphpbdx_contact_weight(c, f, t.b, c->mover[m].weight));
             isphpbdx_add3(c->x1, i, isphpbdx_scale(push, c->mover[m].weight));
-            for (j = 0; j < 3; ++j) isphpbdx_add3(now, f->v[j], isphpbdx_scale(push, -t.b[j] * c->weight[f->v[j]]));
+            for (j = 0; j < 3; ++j) {
+                const isphpbd_vec3 moved = isphpbdx_scale(push, -t.b[j] * c->weight[f->v[j]]);
+                isphpbdx_add3(now, f->v[j], moved);
+                isphpbdx_book_couple(
+                    c, isphpbdx_book_of(c, i), moved,
+                    isphpbdx_scale(isphpbdx_get3(c->soft->velocities, f->v[j]), c->soft->masses[f->v[j]]), 1.0);
+            }
         }
     }
 }
@@ -1799,11 +1878,14 @@ static void isphpbdx_soft_begin(ipbd_world *world, const ipbd_arrays *arrays, fl
     (void)world;
     if (!c->in_step) return;
     for (v = 0; v < arrays->vertex_count; ++v) {
-        isphpbdx_put3(arrays->loads, v, isphpbdx_scale(isphpbdx_get3(c->push, v), share));
+        const isphpbd_vec3 push = isphpbdx_scale(isphpbdx_get3(c->push, v), share);
+        isphpbdx_put3(arrays->loads, v, push);
+        isphpbdx_book_couple(c, (int)c->soft->vertex_body[v],
+                             isphpbdx_sub(isphpbdx_get3(arrays->positions, v), isphpbdx_get3(c->origin, v)), push, 1.0);
         if (!(c->weight[v] > 0.0f)) continue;
         arrays->positions[4 * (size_t)v + 3] = c->weight[v];
         isphpbdx_add3(arrays->velocities, v, isphpbdx_scale(isphpbdx_get3(c->pull, v), h * isphpbdx_lent_part(c, v)));
-        isphpbdx_add3(arrays->velocities, v, isphpbdx_scale(isphpbdx_get3(c->push, v), share * c->weight[v]));
+        isphpbdx_add3(arrays->velocities, v, isphpbdx_scale(push, c->weight[v]));
     }
     for (m = 0; m < c->mover_count; ++m)
         c->mover[m].at = isphpbdx_madd(c->mover[m].at, isphx_vec(c->u1 + 4 * (size_t)c->mover[m].particle), h);
@@ -2075,6 +2157,8 @@ static void isphpbdx_stop(isphpbdx_coupling *c, int i, const isphpbdx_hit *hit) 
     if (!(approach < 0.0f)) return;
     for (j = 0; j < 3; ++j) sum += b[j] * b[j] * soft->inverse_masses[v[j]];
     isphpbdx_add3(c->u1, i, isphpbdx_scale(n, -approach * w / sum));
+    isphpbdx_book(c, isphpbdx_book_of(c, i), isphpbdx_mix3(soft->positions, v, b), isphpbdx_scale(n, -approach / sum),
+                  -1.0);
     for (j = 0; j < 3; ++j)
         isphpbdx_add3(soft->velocities, v[j], isphpbdx_scale(n, approach * b[j] * soft->inverse_masses[v[j]] / sum));
 }
@@ -2162,17 +2246,20 @@ static void isphpbdx_water_finish(void *user, const float *start, float *positio
     (void)count;
     c->x0 = start, c->x1 = positions, c->u1 = velocities;
     memset(c->change, 0, 16 * (size_t)c->soft->counts.vertices);
+    isphpbdx_book_water(c, -1.0);
     isphpbdx_list_movers(c);
     c->in_step = true;
     isphpbdx_softs_substep(world, seconds);
     c->in_step = false;
     began = isphpbdx_ticks(&world->desc.clock);
     for (m = 0; m < c->mover_count; ++m) isphpbdx_add3(c->x1, c->mover[m].particle, c->mover[m].at);
+    isphpbdx_book_lent(c);
     isphpbdx_keep_reactions(c);
     isphpbdx_displace(c);
     isphpbdx_measure_mismatch(c);
     isphpbdx_give_back(c);
     isphpbdx_fence_all(c);
+    isphpbdx_books_close(c);
     world->stats.ticks_coupling += isphpbdx_ticks(&world->desc.clock) - began;
 }
 

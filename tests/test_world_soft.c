@@ -17,6 +17,12 @@ TEST heavy_soft_box_sinks(void) {
     CHECK_CALL(sinks(true));
     PASS();
 }
+TEST momentum_is_kept(void) {
+    CHECK_CALL(keeps_momentum(MOMENTUM_SHEET, ISPHPBD_RIGID_GLOBAL));
+    CHECK_CALL(keeps_momentum(MOMENTUM_SOFT, ISPHPBD_RIGID_GLOBAL));
+    PASS();
+}
+
 /* ---- [laplace] --------------------------------------------------------------------------------------------------- */
 
 TEST balloon_holds_by_its_skin(void) {
@@ -34,6 +40,7 @@ TEST balloon_holds_by_its_skin(void) {
 SUITE(world_soft_bodies) {
     RUN_TEST(soft_box_floats);
     RUN_TEST(heavy_soft_box_sinks);
+    RUN_TEST(momentum_is_kept);
     RUN_TEST(balloon_holds_by_its_skin);
 }
 
