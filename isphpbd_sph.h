@@ -51,7 +51,8 @@ CONTENTS (search for the tag in brackets)
     [coupler] how other solvers meet the fluid
     Implementation:
     [machine] [kernels] [grid] [sparse] [coarse] [krylov] [bicgstab] [matrix] [fluid] [boundaries] [bodies] [walls]
-    [rows] [coarsen] [predict] [viscosity] [pressure] [move] [balance] [weakly-compressible] [step] [snapshot]
+    [rows] [coarsen] [predict] [viscosity] [pressure] [vessels] [move] [balance] [weakly-compressible] [step]
+    [snapshot]
 
 CONFIGURATION
     ISPHPBD_STATIC      everything static in this file     ISPHPBD_API         your own linkage
@@ -2719,6 +2720,8 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
     1.75f                               /* p = 0 lies half a spacing above the surface particles, not at the missing
                                            neighbours: 2 for a still lattice, a little less is livelier in splashes */
 #define ISPHX_SECOND_SHARE       0.35f  /* at a support of 2 spacings, fading to 0 at 2.4 */
+#define ISPHX_HOLE               0.15f  /* deficit up to which air is a hole: next to one missing particle it is 0.12 */
+#define ISPHX_FLAT_SURFACE       0.22f  /* deficit at a flat surface of a lattice */
 #define ISPHX_COVERED            0.06f  /* deficit up to which a density below rest is believed */
 #define ISPHX_OPEN               0.12f  /* deficit above which it is a surface, where suction is not allowed */
 #define ISPHX_SQUEEZED           1.3f   /* density that no flow reaches: something was put on top of something else */
@@ -2836,6 +2839,15 @@ typedef struct isphx_blocks_frame { /* cells of the coarse level */
     const float *coupling;
     int *table; /* aggregate of every cell, or -1 */
 } isphx_blocks_frame;
+
+typedef struct isphx_vessel { /* of an aggregate, then of its connected component at the root */
+    int root;                 /* the lowest aggregate of the component */
+    bool yields;              /* a wall gives way to the pressure */
+    float room;               /* particles that find a place in it in this substep */
+    float excess[2], weight;  /* s . b of both right sides, then what is too much of it over s . s; s . s */
+    float push[3], area;      /* of bodies with mass: sum of area times normal, and of area */
+    float least;              /* pressure */
+} isphx_vessel;
 
 enum { ISPHX_NEIGHBOURS, ISPHX_WALL_SEARCH, ISPHX_VISCOSITY, ISPHX_PRESSURE, ISPHX_MOVE, ISPHX_TIMERS };
 
@@ -4909,7 +4921,8 @@ static void isphx_post_rows(isph_fluid *f, void (*task)(void *, int), int unit) 
 static void isphx_stage_sort(isph_fluid *f) { isphx_post_rows(f, isphx_sort_task, ISPHX_LIGHT); }
 
 /* Finds the rows; where crowding makes the matrix overflow, ever fewer particles per cell take part (the rest are
-   spread by isphx_relief) until it fits. */
+   spread by isphx_relief) until it fits: cut rows would leave a matrix that is not symmetric. A lattice has 2. */
+#define ISPHX_CROWD_ATTEMPTS 6
 static void isphx_rows_judge(void *ctx);
 
 static void isphx_rows_round(void *ctx) {
@@ -4920,7 +4933,7 @@ static void isphx_rows_round(void *ctx) {
 }
 
 static void isphx_rows_try(isph_fluid *f) {
-    static const int limits[3] = {32, 16, 10};
+    static const int limits[ISPHX_CROWD_ATTEMPTS] = {32, 16, 10, 6, 4, 3};
     int b;
     f->cells.crowd_limit = limits[f->attempt];
     f->cells.crowded = f->cells.fullest > f->cells.crowd_limit;
@@ -4943,7 +4956,7 @@ static void isphx_rows_judge(void *ctx) {
         overflow |= f->block_flags[b] & ISPH_STEP_CROWDED;
         entries += f->partial[8 * b];
     }
-    if (overflow && f->attempt < 2) {
+    if (overflow && f->attempt < ISPHX_CROWD_ATTEMPTS - 1) {
         ++f->attempt;
         isphx_rows_try(f);
         return;
@@ -5743,6 +5756,132 @@ static void isphx_rhs_task(void *ctx, int block) {
     }
 }
 
+/* [vessels] Connected components of fluid, and what finds a place in them. Between walls alone the matrix knows
+   pressures up to a constant, along its null vector s, and A p = b has a solution only if b is orthogonal to that: as
+   much flows out as in. With little air left it has one, but of a pressure without bounds, which shoots the water at the
+   last holes. So of what walls and density errors ask for (s . b) each component is given what it has room for, and the
+   rest is taken off evenly: it is compressed. In: right sides. Out: right sides, components. These are those of the
+   coarse level, and live where its couplings were, which are in the factor now. */
+static isphx_vessel *isphx_vessels(const isph_fluid *f) { return (isphx_vessel *)(void *)f->coarse.link_value; }
+
+/* Room next to a particle, in particles. The shares that a hole takes of the kernels around it add up to its volume.
+   Behind an open surface there is more: up to the spacing that it may move in a substep. */
+static float isphx_room(const isph_fluid *f, int i) {
+    const float hole = f->air[i] / (ISPHX_AIR * f->tables.full_weight);
+    const float open = isphpbdx_clamp((hole - ISPHX_HOLE) / (ISPHX_FLAT_SURFACE - ISPHX_HOLE), 0.0f, 1.0f);
+    return hole * (1.0f + open * (1.0f / ISPHX_FLAT_SURFACE - 1.0f));
+}
+
+/* Walls of the coupler give way; bodies do so together, where the areas that they turn to the fluid are not balanced. */
+static void isphx_vessel_walls(const isph_fluid *f, int i, isphx_vessel *v) {
+    int e;
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+        const isphx_entry *entry = f->entry + e;
+        if (entry->boundary < 0 && (f->coupler.respond || entry->inverse_mass > 0.0f)) v->yields = true;
+        if (!isphx_is_body(f, entry)) continue;
+        v->push[0] += entry->area * entry->normal.x;
+        v->push[1] += entry->area * entry->normal.y;
+        v->push[2] += entry->area * entry->normal.z;
+        v->area += entry->area;
+    }
+}
+
+static void isphx_vessels_task(void *ctx, int block) {
+    const isph_fluid *f = (const isph_fluid *)ctx;
+    const isphx_coarse *coarse = &f->coarse;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
+    int g, m;
+    for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
+        isphx_vessel v;
+        memset(&v, 0, sizeof v);
+        v.root = g, v.least = 3e38f;
+        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
+            const int i = coarse->member[m];
+            const float s = f->scale[i];
+            v.excess[0] += s * f->pair[1][2 * i], v.excess[1] += s * f->pair[1][2 * i + 1];
+            v.weight += s * s;
+            v.room += isphx_room(f, i);
+            isphx_vessel_walls(f, i, &v);
+        }
+        isphx_vessels(f)[g] = v;
+    }
+}
+
+static int isphx_root(isphx_vessel *vessel, int g) {
+    while (vessel[g].root != g) g = vessel[g].root = vessel[vessel[g].root].root;
+    return g;
+}
+
+static void isphx_vessel_add(isphx_vessel *to, const isphx_vessel *from) {
+    int k;
+    to->yields = to->yields || from->yields;
+    to->room += from->room;
+    to->weight += from->weight;
+    to->area += from->area;
+    for (k = 0; k < 2; ++k) to->excess[k] += from->excess[k];
+    for (k = 0; k < 3; ++k) to->push[k] += from->push[k];
+}
+
+/* Roots are the lowest of their component, and every aggregate knows its own in the end. */
+static void isphx_vessels_join(const isphx_coarse *coarse, isphx_vessel *vessel) {
+    int g, k;
+    for (g = 0; g < coarse->count; ++g) {
+        for (k = 0; k < coarse->link_count[g]; ++k) {
+            const int a = isphx_root(vessel, g),
+                      b = isphx_root(vessel, coarse->link[(size_t)g * ISPHX_COARSE_LINKS + (size_t)k]);
+            vessel[isphpbdx_maxi(a, b)].root = isphpbdx_mini(a, b);
+        }
+    }
+    for (g = coarse->count - 1; g >= 0; --g) {
+        const int root = vessel[g].root = isphx_root(vessel, g);
+        if (root != g) isphx_vessel_add(vessel + root, vessel + g);
+    }
+}
+
+/* What is asked beyond the room either way, per s . s; `unit` is the right side that asks for room for one particle. */
+static void isphx_vessel_judge(isphx_vessel *v, const float unit[2]) {
+    int k;
+    v->yields = v->yields || isphpbdx_length(isphx_vec(v->push)) > 0.1f * v->area;
+    for (k = 0; k < 2; ++k) {
+        const float most = unit[k] * v->room;
+        v->excess[k] = v->yields ? 0.0f : (v->excess[k] - isphpbdx_clamp(v->excess[k], -most, most)) / v->weight;
+    }
+}
+
+static void isphx_vessels_relieve_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const isphx_coarse *coarse = &f->coarse;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
+    int g, m;
+    for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
+        const isphx_vessel *v = isphx_vessels(f) + isphx_vessels(f)[g].root;
+        if (v->excess[0] == 0.0f && v->excess[1] == 0.0f) continue;
+        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
+            const int i = coarse->member[m];
+            f->pair[1][2 * i] -= v->excess[0] * f->scale[i];
+            f->pair[1][2 * i + 1] -= v->excess[1] * f->scale[i];
+        }
+    }
+}
+
+static void isphx_vessels_relieve(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const float dx2 = f->dx * f->dx, per_second = f->now.inverse_seconds;
+    const float unit[2] = {f->now.density * dx2 * per_second * per_second, dx2};
+    isphx_vessel *vessel = isphx_vessels(f);
+    int g;
+    isphx_vessels_join(&f->coarse, vessel);
+    for (g = 0; g < f->coarse.count; ++g)
+        if (vessel[g].root == g) isphx_vessel_judge(vessel + g, unit);
+    isphx_post(&f->machine, isphx_vessels_relieve_task, f, isphx_coarse_blocks(&f->coarse), ISPHX_MEDIUM);
+}
+
+static void isphx_stage_vessels(isph_fluid *f) {
+    if (!isphx_projects(f) || f->coarse.count == 0) return;
+    isphx_post(&f->machine, isphx_vessels_task, f, isphx_coarse_blocks(&f->coarse), ISPHX_MEDIUM);
+    isphx_then(&f->machine, isphx_vessels_relieve, f);
+}
+
 /* Walls that yield: y += R x for the pressure half of the pairs, through the coupler. The pressure p pushes a wall by
    2 p V |G| dt, and the wall's motion enters the divergence as 2 v |G|: the same numbers twice, so R is symmetric. */
 static void isphx_coupler_respond(isph_fluid *f, const float *x, float *y) {
@@ -5826,6 +5965,58 @@ static void isphx_stage_solve(isph_fluid *f) {
         system->result = isphx_solve_bicgstab(f, system);
         isphx_solved(f);
     }
+}
+
+/* A closed component has its pressure up to a constant: its least value becomes 0. */
+static bool isphx_is_closed(const isph_fluid *f, int g) {
+    const isphx_vessel *v = isphx_vessels(f) + isphx_vessels(f)[g].root;
+    return !v->yields && v->room <= 0.0f;
+}
+
+static void isphx_least_task(void *ctx, int block) {
+    const isph_fluid *f = (const isph_fluid *)ctx;
+    const isphx_coarse *coarse = &f->coarse;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
+    int g, m;
+    for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
+        isphx_vessel *v = isphx_vessels(f) + g;
+        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1] && isphx_is_closed(f, g); ++m) {
+            const int i = coarse->member[m];
+            v->least = isphpbdx_min(v->least, f->pair[0][2 * i] / f->scale[i]);
+        }
+    }
+}
+
+static void isphx_lower_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const isphx_coarse *coarse = &f->coarse;
+    const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
+    int g, m;
+    for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
+        const isphx_vessel *v = isphx_vessels(f) + isphx_vessels(f)[g].root;
+        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1] && isphx_is_closed(f, g); ++m) {
+            const int i = coarse->member[m];
+            f->pair[0][2 * i] -= v->least * f->scale[i];
+        }
+    }
+}
+
+static void isphx_lower(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_vessel *vessel = isphx_vessels(f);
+    int g;
+    for (g = f->coarse.count - 1; g >= 0; --g)
+        vessel[vessel[g].root].least = isphpbdx_min(vessel[vessel[g].root].least, vessel[g].least);
+    isphx_post(&f->machine, isphx_lower_task, f, isphx_coarse_blocks(&f->coarse), ISPHX_MEDIUM);
+}
+
+static void isphx_stage_lower(isph_fluid *f) {
+    int g = 0;
+    if (!isphx_projects(f)) return;
+    while (g < f->coarse.count && !isphx_is_closed(f, g)) ++g;
+    if (g == f->coarse.count) return;
+    isphx_post(&f->machine, isphx_least_task, f, isphx_coarse_blocks(&f->coarse), ISPHX_MEDIUM);
+    isphx_then(&f->machine, isphx_lower, f);
 }
 
 /* [move] Pressure acceleration, density displacement, contact. In: star, pairs. Out: next velocity (in star) and
@@ -6160,83 +6351,6 @@ static void isphx_stage_pressures(isph_fluid *f) {
     else if (!f->solver_enabled) isphx_post_rows(f, isphx_no_pressure_task, ISPHX_LIGHT);
 }
 
-/* A component of fluid that nothing open or yielding touches has its pressure up to a constant: its least value becomes
-   0. Components are those of the coarse level. */
-static int isphx_root(int *parent, int g) {
-    while (parent[g] != g) g = parent[g] = parent[parent[g]];
-    return g;
-}
-
-/* Does a wall of the coupler give way to this particle? Then its pressure is no matter of taste. */
-static bool isphx_is_yielding(const isph_fluid *f, int i) {
-    int e;
-    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
-        if (f->entry[e].boundary < 0 && (f->coupler.respond || f->entry[e].inverse_mass > 0.0f)) return true;
-    return false;
-}
-
-/* Air and least pressure of every aggregate. */
-static void isphx_aggregates_task(void *ctx, int block) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    isphx_coarse *coarse = &f->coarse;
-    const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
-    int g, m;
-    for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
-        float air = 0.0f, least = 3e38f;
-        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
-            const int i = coarse->member[m];
-            air += f->air[i] + (isphx_is_yielding(f, i) ? 1.0f : 0.0f);
-            least = isphpbdx_min(least, f->pair[0][2 * i] / f->scale[i]);
-        }
-        coarse->diagonal[g] = air, coarse->value[g] = least; /* factor and right side are done with */
-    }
-}
-
-static void isphx_lower_task(void *ctx, int block) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    isphx_coarse *coarse = &f->coarse;
-    const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
-    int g, m;
-    for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
-        const int root = coarse->first[g];
-        if (coarse->diagonal[root] > 0.0f) continue;
-        for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
-            const int i = coarse->member[m];
-            f->pair[0][2 * i] -= coarse->value[root] * f->scale[i];
-        }
-    }
-}
-
-/* Roots are the lowest of their component, and every aggregate knows its own in the end. */
-static void isphx_find_components(void *ctx) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    isphx_coarse *coarse = &f->coarse;
-    int *parent = coarse->first;
-    float *least = coarse->value, *air = coarse->diagonal;
-    int g, k;
-    for (g = 0; g < coarse->count; ++g) parent[g] = g;
-    for (g = 0; g < coarse->count; ++g) {
-        for (k = 0; k < coarse->link_count[g]; ++k) {
-            const int a = isphx_root(parent, g),
-                      b = isphx_root(parent, coarse->link[(size_t)g * ISPHX_COARSE_LINKS + (size_t)k]);
-            parent[isphpbdx_maxi(a, b)] = isphpbdx_mini(a, b);
-        }
-    }
-    for (g = coarse->count - 1; g >= 0; --g) {
-        const int root = parent[g] = isphx_root(parent, g);
-        if (root == g) continue;
-        air[root] += air[g];
-        least[root] = isphpbdx_min(least[root], least[g]);
-    }
-    isphx_post(&f->machine, isphx_lower_task, f, isphx_coarse_blocks(coarse), ISPHX_MEDIUM);
-}
-
-static void isphx_stage_components(isph_fluid *f) {
-    if (!isphx_projects(f) || f->coarse.count == 0) return;
-    isphx_post(&f->machine, isphx_aggregates_task, f, isphx_coarse_blocks(&f->coarse), ISPHX_MEDIUM);
-    isphx_then(&f->machine, isphx_find_components, f);
-}
-
 /* [weakly-compressible] The classic baseline (Becker et al., section III): Tait's equation, symmetric forces,
    artificial viscosity, leapfrog; the density is corrected by the walls' share so that walls do not thin it out. */
 #define ISPHX_TAIT_EXPONENT        7
@@ -6419,7 +6533,7 @@ static void isphx_account_task(void *ctx, int block) {
     const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
     int g, m;
     for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
-        const bool held = coarse->diagonal[coarse->first[g]] > 0.0f;
+        const bool held = coarse->diagonal[isphx_vessels(f)[g].root] > 0.0f;
         memset(isphx_accounts(f) + g, 0, sizeof(isphx_account));
         for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m)
             isphx_account_particle(f, isphx_accounts(f) + g, coarse->member[m], held);
@@ -6514,8 +6628,8 @@ static void isphx_balance_task(void *ctx, int block) {
     const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
     int g, m;
     for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
-        const isphx_account *account = isphx_accounts(f) + coarse->first[g];
-        const bool held = coarse->diagonal[coarse->first[g]] > 0.0f;
+        const isphx_account *account = isphx_accounts(f) + isphx_vessels(f)[g].root;
+        const bool held = coarse->diagonal[isphx_vessels(f)[g].root] > 0.0f;
         for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
             const int i = coarse->member[m];
             const isphpbd_vec3 at = isphpbdx_sub(isphx_vec(f->next + 4 * i), isphx_books_origin(f));
@@ -6534,9 +6648,9 @@ static void isphx_balance_settle(void *ctx) {
     const float most = 0.1f * f->dx * f->now.inverse_seconds, quiet = 0.1f * f->reference_acceleration * f->now.seconds;
     int g;
     for (g = coarse->count - 1; g >= 0; --g)
-        if (coarse->first[g] != g) isphx_account_merge(account + coarse->first[g], account + g);
+        if (isphx_vessels(f)[g].root != g) isphx_account_merge(account + isphx_vessels(f)[g].root, account + g);
     for (g = 0; g < coarse->count; ++g) {
-        if (coarse->first[g] != g) continue;
+        if (isphx_vessels(f)[g].root != g) continue;
         if (coarse->diagonal[g] > 0.0f) isphx_account_settle_walls(account + g, quiet, most);
         else isphx_account_settle(account + g, most);
         isphx_account_check(account + g);
@@ -6549,7 +6663,8 @@ static void isphx_balance_sum(void *ctx) {
     isphx_coarse *coarse = &f->coarse;
     int g;
     for (g = coarse->count - 1; g >= 0; --g)
-        coarse->diagonal[coarse->first[g]] = isphpbdx_max(coarse->diagonal[coarse->first[g]], coarse->diagonal[g]);
+        coarse->diagonal[isphx_vessels(f)[g].root] =
+            isphpbdx_max(coarse->diagonal[isphx_vessels(f)[g].root], coarse->diagonal[g]);
     isphx_post(&f->machine, isphx_account_task, f, isphx_coarse_blocks(coarse), ISPHX_HEAVY);
     isphx_then(&f->machine, isphx_balance_settle, f);
 }
@@ -6910,13 +7025,13 @@ static const isphx_stage isphx_stages[] = {
     {isphx_stage_rows, ISPHX_NEIGHBOURS},     {isphx_stage_predict, ISPHX_VISCOSITY},
     {isphx_stage_viscosity, ISPHX_VISCOSITY}, {isphx_stage_drag, ISPHX_VISCOSITY},
     {isphx_stage_coarsen, ISPHX_PRESSURE},    {isphx_stage_lift, ISPHX_PRESSURE},
-    {isphx_stage_divergence, ISPHX_PRESSURE}, {isphx_stage_solve, ISPHX_PRESSURE},
-    {isphx_stage_components, ISPHX_PRESSURE}, {isphx_stage_pressures, ISPHX_PRESSURE},
-    {isphx_stage_push, ISPHX_PRESSURE},       {isphx_stage_move, ISPHX_MOVE},
-    {isphx_stage_balance, ISPHX_MOVE},        {isphx_stage_contact, ISPHX_MOVE},
-    {isphx_stage_deliver, ISPHX_MOVE},        {isphx_stage_finish, ISPHX_MOVE},
-    {isphx_stage_check, ISPHX_MOVE},          {isphx_stage_measure, ISPHX_MOVE},
-    {isphx_stage_commit, ISPHX_MOVE},
+    {isphx_stage_divergence, ISPHX_PRESSURE}, {isphx_stage_vessels, ISPHX_PRESSURE},
+    {isphx_stage_solve, ISPHX_PRESSURE},      {isphx_stage_lower, ISPHX_PRESSURE},
+    {isphx_stage_pressures, ISPHX_PRESSURE},  {isphx_stage_push, ISPHX_PRESSURE},
+    {isphx_stage_move, ISPHX_MOVE},           {isphx_stage_balance, ISPHX_MOVE},
+    {isphx_stage_contact, ISPHX_MOVE},        {isphx_stage_deliver, ISPHX_MOVE},
+    {isphx_stage_finish, ISPHX_MOVE},         {isphx_stage_check, ISPHX_MOVE},
+    {isphx_stage_measure, ISPHX_MOVE},        {isphx_stage_commit, ISPHX_MOVE},
 };
 #define ISPHX_STAGES ((int)(sizeof isphx_stages / sizeof isphx_stages[0]))
 
@@ -7496,6 +7611,7 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_GROUP
 #undef ISPHX_NEARBY
 #undef ISPHX_STRETCH
+#undef ISPHX_CROWD_ATTEMPTS
 #undef ISPHX_WALLS_PER_BLOCK
 #undef ISPHX_CG_HURRIED
 #undef ISPHX_MEMBERS
@@ -7505,6 +7621,8 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_LIST
 #undef ISPHX_FREE_SURFACE_BAND
 #undef ISPHX_FREE_SURFACE_WIDTH
+#undef ISPHX_HOLE
+#undef ISPHX_FLAT_SURFACE
 #undef ISPHX_AIR
 #undef ISPHX_COVERED
 #undef ISPHX_SECOND_SHARE

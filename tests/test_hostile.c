@@ -42,26 +42,104 @@ static enum greatest_test_res calm(isph_fluid *fluid, int count) {
     PASS();
 }
 
-/* A stamp that leaves the water below it three fifths of its room, then opens again; the water gets out at its sides. */
-TEST press_on_water(void) {
-    isph_fluid *fluid = tank();
-    isph_boundary_desc lid = isph_boundary_desc_default();
-    const isphpbd_quat upright = {0.0f, 0.0f, 0.0f, 1.0f};
+/* Lids go down by `way` in a second, wait for half of one, and go up faster. Nobody may be faster than `fastest`. */
+static enum greatest_test_res press(isph_fluid *fluid, const isph_boundary_desc *lid, int lids, float way,
+                                    double fastest) {
     const int count = isph_particles(fluid).count;
-    isph_boundary press;
-    lid.shape = ISPH_SHAPE_BOX, lid.half_extents = isphpbd_v3(0.2f, 0.2f, 0.1f), lid.position.y = 0.5f;
-    press = isph_boundary_create(fluid, &lid, NULL);
-    for (int i = 0; i < 90; i++) {
-        const float height = i < 60 ? 0.5f - 0.0025f * (float)i : 0.35f + 0.01f * (float)(i - 60);
-        const float speed = i < 60 ? -0.15f : 0.6f;
-        (void)isph_boundary_set_motion(fluid, press, isphpbd_v3(0.0f, height, 0.0f), upright,
-                                       isphpbd_v3(0.0f, speed, 0.0f), fixture_zero);
+    isph_boundary press[2];
+    for (int k = 0; k < lids; k++) press[k] = isph_boundary_create(fluid, lid + k, NULL);
+    for (int i = 0; i < 120; i++) {
+        const float down = i < 60 ? way * (float)i / 60.0f : i < 90 ? way : way - 0.01f * (float)(i - 90);
+        const float speed = i < 60 ? -way : i < 90 ? 0.0f : 0.6f;
+        for (int k = 0; k < lids; k++)
+            (void)isph_boundary_set_motion(fluid, press[k],
+                                           isphpbd_v3(lid[k].position.x, lid[k].position.y - down, lid[k].position.z),
+                                           lid[k].rotation, isphpbd_v3(0.0f, speed, 0.0f), fixture_zero);
         (void)isph_fluid_step(fluid, FRAME, NULL);
-        CHECK_CALL(tame(fluid, count, 25.0));
+        CHECK_CALL(tame(fluid, count, fastest));
     }
-    ASSERT_EQ(ISPHPBD_OK, isph_boundary_destroy(fluid, press));
-    CHECK_CALL(calm(fluid, count));
-    isph_fluid_destroy(fluid);
+    for (int k = 0; k < lids; k++) ASSERT_EQ(ISPHPBD_OK, isph_boundary_destroy(fluid, press[k]));
+    PASS();
+}
+static isph_boundary_desc lid_at(float x, float half_width, float half_depth) {
+    isph_boundary_desc lid = isph_boundary_desc_default();
+    lid.shape = ISPH_SHAPE_BOX, lid.half_extents = isphpbd_v3(half_width, 0.2f, half_depth);
+    lid.position = isphpbd_v3(x, 0.5f, 0.0f);
+    return lid;
+}
+
+/* A lid that leaves the water three fifths of its room, or a fifth, or a stamp that lets it out at its sides. */
+TEST press_on_water(void) {
+    const isph_boundary_desc lid[3] = {lid_at(0.0f, 0.5f, 0.5f), lid_at(0.0f, 0.5f, 0.5f), lid_at(0.0f, 0.2f, 0.1f)};
+    const float way[3] = {0.15f, 0.25f, 0.15f};
+    for (int k = 0; k < 3; k++) {
+        isph_fluid *fluid = tank();
+        const int count = isph_particles(fluid).count;
+        CHECK_CALL(press(fluid, lid + k, 1, way[k], k < 2 ? 3.0 : 15.0));
+        CHECK_CALL(calm(fluid, count));
+        isph_fluid_destroy(fluid);
+    }
+    PASS();
+}
+/* Full to the lid from the start: a plane that turns downwards. */
+TEST sealed_tank_is_squeezed(void) {
+    const float way[3] = {0.01f, 0.05f, 0.1f};
+    for (int k = 0; k < 3; k++) {
+        isph_fluid *fluid = tank();
+        isph_boundary_desc lid = isph_boundary_desc_default();
+        const isphpbd_quat down = {1.0f, 0.0f, 0.0f, 0.0f};
+        lid.position.y = 0.25f, lid.rotation = down;
+        CHECK_CALL(press(fluid, &lid, 1, way[k], 2.0));
+        CHECK_CALL(calm(fluid, isph_particles(fluid).count));
+        isph_fluid_destroy(fluid);
+    }
+    PASS();
+}
+static bool in_the_middle(void *user, const isph_particle *p) {
+    (void)user;
+    return fabsf(p->position.x) < 0.07f;
+}
+/* Two rooms with a wall between them; one is pressed, or both. */
+TEST rooms_are_squeezed(void) {
+    const isph_boundary_desc lid[2] = {lid_at(-0.3f, 0.3f, 0.5f), lid_at(0.3f, 0.3f, 0.5f)};
+    for (int lids = 1; lids <= 2; lids++) {
+        isph_fluid *fluid = tank();
+        isph_boundary_desc wall = isph_boundary_desc_default();
+        wall.shape = ISPH_SHAPE_BOX, wall.half_extents = isphpbd_v3(0.05f, 1.0f, 0.5f);
+        (void)isph_particles_remove_if(fluid, in_the_middle, NULL);
+        (void)isph_boundary_create(fluid, &wall, NULL);
+        CHECK_CALL(press(fluid, lid, lids, 0.15f, 5.0));
+        CHECK_CALL(calm(fluid, isph_particles(fluid).count));
+        isph_fluid_destroy(fluid);
+    }
+    PASS();
+}
+/* A closed box with a third, half, four fifths too much in it: it stays there, and is a full box again when opened. */
+TEST overfull_tank(void) {
+    const float more[3] = {0.3f, 0.5f, 0.8f};
+    for (int k = 0; k < 3; k++) {
+        isph_fluid *fluid = tank();
+        const isph_material water = fixture_water(fluid);
+        const int count = (int)((1.0f + more[k]) * (float)isph_particles(fluid).count);
+        isph_boundary_desc lid = isph_boundary_desc_default();
+        const isphpbd_quat down = {1.0f, 0.0f, 0.0f, 0.0f};
+        fixture_random random = {5u};
+        isph_boundary boundary;
+        lid.position.y = 0.25f, lid.rotation = down;
+        boundary = isph_boundary_create(fluid, &lid, NULL);
+        while (isph_particles(fluid).count < count) {
+            const float at[3] = {random_between(&random, -0.28f, 0.28f), random_between(&random, 0.02f, 0.23f),
+                                 random_between(&random, -0.18f, 0.18f)};
+            ASSERT_EQ(ISPHPBD_OK, isph_particles_add(fluid, water, at, 12, NULL, 0, 1, NULL));
+        }
+        for (int i = 0; i < 90; i++) {
+            (void)isph_fluid_step(fluid, FRAME, NULL);
+            CHECK_CALL(tame(fluid, count, k == 0 ? 1.0 : 10.0));
+        }
+        ASSERT_EQ(ISPHPBD_OK, isph_boundary_destroy(fluid, boundary));
+        CHECK_CALL(calm(fluid, count));
+        isph_fluid_destroy(fluid);
+    }
     PASS();
 }
 TEST ball_appears_in_water(void) {
@@ -304,6 +382,9 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv) {
     GREATEST_MAIN_BEGIN();
     RUN_TEST(press_on_water);
+    RUN_TEST(sealed_tank_is_squeezed);
+    RUN_TEST(rooms_are_squeezed);
+    RUN_TEST(overfull_tank);
     RUN_TEST(ball_appears_in_water);
     RUN_TEST(gravity_flips_on_water);
     RUN_TEST(frames_jitter_for_water);

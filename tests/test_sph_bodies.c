@@ -193,6 +193,36 @@ TEST neutral_body_hovers(void) {
     isph_fluid_destroy(fluid);
     PASS();
 }
+/* A piston that closes a cylinder rests on the water, which has no air and so no pressure of its own: that is its weight
+   over its area, and the water's above. */
+TEST piston_rests_on_water(void) {
+    for (int heavy = 0; heavy < 2; heavy++) {
+        isph_fluid_desc desc = isph_fluid_desc_default();
+        isph_boundary_desc piston = isph_boundary_desc_default();
+        const double mass = heavy ? 50.0 : 5.0, expected = 9.81 * (mass / 0.24 + 1000.0 * 0.225);
+        double bottom = 0.0;
+        isphpbd_vec3 at;
+        isph_boundary handle;
+        isph_fluid *fluid;
+        isph_view view;
+        desc.particle_capacity = 4096;
+        fluid = fixture_tank(&desc, 0.6f, 0.4f, 0.25f);
+        piston.shape = ISPH_SHAPE_BOX, piston.half_extents = isphpbd_v3(0.3f, 0.1f, 0.2f);
+        piston.position.y = 0.35f, piston.mass = (float)mass;
+        handle = isph_boundary_create(fluid, &piston, NULL);
+        for (int i = 0; i < 120; i++) {
+            (void)isph_fluid_step(fluid, 1.0f / 120.0f, NULL);
+            ASSERT(fixture_measure(fluid).max_speed < 0.2);
+        }
+        ASSERT_EQ(ISPHPBD_OK, isph_boundary_motion(fluid, handle, &at, NULL, NULL, NULL));
+        ASSERT_IN_RANGE(0.35, (double)at.y, 0.005);
+        view = isph_particles(fluid);
+        for (int i = 0; i < view.count; i++) bottom = fmax(bottom, (double)view.pressure[i]);
+        ASSERT_IN_RANGE(expected, bottom, 0.03 * expected);
+        isph_fluid_destroy(fluid);
+    }
+    PASS();
+}
 
 /* Thrown into the water at 3 m/s, light as foam: it does not come out faster than it went in. */
 TEST light_body_is_not_thrown_out(void) {
@@ -601,6 +631,7 @@ SUITE(sph_bodies) {
     RUN_TEST(heavy_body_sinks);
     RUN_TEST(neutral_body_hovers);
     RUN_TEST(light_body_is_not_thrown_out);
+    RUN_TEST(piston_rests_on_water);
     RUN_TEST(bodies_fall);
     RUN_TEST(momentum_in_impacts);
     RUN_TEST(momentum_of_drops);
