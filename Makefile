@@ -4,6 +4,7 @@
 #   werror=1                        warnings are errors
 #   OPENMP=1                        compile with OpenMP
 #   GREATEST=dir                    the directory of the real greatest.h, instead of tests/support
+#   THOROUGH=1                      the compile matrix and the examples in full, as in check-all
 #   CC= EXTRA_CFLAGS= BUILD= JOBS= TESTS="test_a test_b" ONLY="validate_a" as usual
 
 CC ?= cc
@@ -87,8 +88,19 @@ common := $(headers) $(wildcard tests/support/*.h examples/*.h tools/*.h) $(stam
 define compile
 @echo "cc  $@"
 @rm -f $@
-@$(command) -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LDLIBS)
+@$(command) $(if $(filter $@,$(linked)),$(declared)) -o $@ $< $(filter %.o,$^) $(LDFLAGS) $(LDLIBS)
 endef
+
+# Programs that keep to the public functions link one implementation, as if their own had been included before; those
+# that look inside (private names, or a comment that says so) or want a copy of their own compile theirs.
+library := $(BUILD)/isphpbd.o
+declared := -DISPHX_IMPLEMENTED -DISPHPBD_PBD_IMPLEMENTED -DISPHPBDX_WORLD_IMPLEMENTED
+inside := $(shell grep -lE '(isphx|ipbdx|isphpbdx)_|ISPHPBD_STATIC|looks inside' tests/*.c examples/*.c)
+linked := $(filter-out $(patsubst %.c,$(BUILD)/%,$(notdir $(inside))),$(tests) $(validations) $(examples))
+$(linked): $(library)
+$(library): tests/support/isphpbd.c $(common)
+	@echo "cc  $@"
+	@$(command) -c -o $@ $<
 
 $(fuzzers): EXTRA_CFLAGS += -DSTANDALONE $(flags_sanitize)
 $(tests) $(validations) $(benchmark) $(fuzzers): $(BUILD)/%: tests/%.c $(common)
@@ -114,7 +126,7 @@ unbuilt := $(BUILD)/.unbuilt
 # A program that does not compile counts as a failed test and does not keep the others from running.
 test:
 	@rm -f $(unbuilt); $(MAKE) -ks --no-print-directory $(filter-out %.sh,$(selected_tests)) $(tools) || echo >$(unbuilt)
-	@CC='$(CC)' BUILD='$(BUILD)' sh tests/run.sh -j $(JOBS) -t $(TEST_SECONDS) -o $(BUILD)/test-logs -b $(unbuilt) \
+	@CC='$(CC)' BUILD='$(BUILD)' THOROUGH='$(THOROUGH)' sh tests/run.sh -j $(JOBS) -t $(TEST_SECONDS) -o $(BUILD)/test-logs -b $(unbuilt) \
 	    $(selected_tests)
 
 # Everything there is beyond `make test`: other compilers, processors and systems, sanitizers, static analysis, fuzzing,
@@ -123,7 +135,7 @@ CHECK_SECONDS ?= 7200
 CHECKS ?= $(checks)
 check-all:
 	@rm -f $(unbuilt); $(MAKE) -ks --no-print-directory $(tests) $(tools) || echo >$(unbuilt)
-	@CC='$(CC)' BUILD='$(BUILD)' QUICK='$(QUICK)' FUZZ_SECONDS='$(FUZZ_SECONDS)' sh tests/run.sh -j $(JOBS) \
+	@CC='$(CC)' BUILD='$(BUILD)' THOROUGH=1 QUICK='$(QUICK)' FUZZ_SECONDS='$(FUZZ_SECONDS)' sh tests/run.sh -j $(JOBS) \
 	    -t $(CHECK_SECONDS) -o $(BUILD)/check-logs -b $(unbuilt) $(selected_tests) $(CHECKS)
 
 # Which lines of the headers the tests reach.

@@ -1,5 +1,5 @@
 /* The fluid of isphpbd_sph.h as an object: memory, descs, bad input, calls at the wrong moment. */
-#define ISPH_IMPLEMENTATION
+#define ISPH_IMPLEMENTATION /* looks inside */
 #include "isphpbd_sph.h"
 
 #include "greatest.h"

@@ -43,3 +43,11 @@ works() { # compiler, language
     printf 'int main(void) { return 0; }\n' >"$work/works.c"
     $1 -x "$2" "$work/works.c" -o "$work/works" >/dev/null 2>&1
 }
+
+# Programs that keep to the public functions can link one implementation instead of compiling their own.
+declared='-DISPHX_IMPLEMENTED -DISPHPBD_PBD_IMPLEMENTED -DISPHPBDX_WORLD_IMPLEMENTED'
+implement() { # object file, compiler and options...
+    object_file=$1
+    shift
+    "$@" -ffp-contract=off -I. -c tests/support/isphpbd.c -o "$object_file"
+}
