@@ -2245,24 +2245,29 @@ static void ipbdx_derive_solid(ipbdx_build *b) {
         item->alpha = elastic ? 0.0f : ipbdx_alpha(b->desc->volume, item->rest);
     }
 }
-static void ipbdx_spread_mass(ipbdx_build *b, const uint32_t *v, int count, float mass) {
+/* Answers whether the mass is there in floats, too. The user's own masses only ask who is used at all. */
+static bool ipbdx_spread_mass(ipbdx_build *b, const uint32_t *v, int count, float mass) {
+    const float share = b->desc->masses ? 1.0f : mass / (float)count;
     int i;
-    for (i = 0; i < count; ++i) b->masses[v[i]] += mass / (float)count;
+    for (i = 0; i < count; ++i) b->masses[v[i]] += share;
+    return share > 0.0f;
 }
 /* Masses from densities, or the user's; also tells which vertices are used at all. */
 static isphpbd_result ipbdx_derive_masses(ipbdx_build *b) {
     const ipbd_body_desc *d = b->desc;
+    bool there = true;
     int i;
     memset(b->masses, 0, (size_t)b->input_count * 4);
     for (i = 0; i < b->triangle_count && !b->tetrahedron_count; ++i)
-        ipbdx_spread_mass(b, b->triangles + 3 * (size_t)i, 3,
-                          d->density * ipbdx_triangle_area(b->positions, b->triangles + 3 * (size_t)i));
+        there &= ipbdx_spread_mass(b, b->triangles + 3 * (size_t)i, 3,
+                                   d->density * ipbdx_triangle_area(b->positions, b->triangles + 3 * (size_t)i));
     for (i = 0; i < b->tetrahedron_count; ++i)
-        ipbdx_spread_mass(b, b->tetrahedra + 4 * (size_t)i, 4,
-                          d->density * ipbdx_tetrahedron_volume(b->positions, b->tetrahedra + 4 * (size_t)i));
+        there &= ipbdx_spread_mass(b, b->tetrahedra + 4 * (size_t)i, 4,
+                                   d->density * ipbdx_tetrahedron_volume(b->positions, b->tetrahedra + 4 * (size_t)i));
     for (i = 0; i < b->line_count; ++i)
-        ipbdx_spread_mass(b, b->lines + 2 * (size_t)i, 2,
-                          d->line_density * ipbdx_distance(b, b->lines[2 * i], b->lines[2 * i + 1]));
+        there &= ipbdx_spread_mass(b, b->lines + 2 * (size_t)i, 2,
+                                   d->line_density * ipbdx_distance(b, b->lines[2 * i], b->lines[2 * i + 1]));
+    if (!there) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "an element has no length, or too little mass");
     for (i = 0; i < b->input_count && d->masses; ++i)
         if (b->map[i] == (uint32_t)i && b->masses[i] > 0.0f) b->masses[i] = d->masses[i];
     for (i = 0; i < b->input_count && d->masses; ++i)

@@ -3513,6 +3513,9 @@ ISPHPBD_API isph_view isph_particles(const isph_fluid *fluid) {
     return view;
 }
 
+#define ISPHX_MAX_PLACE 1e7f  /* of boundaries, m from the origin */
+#define ISPHX_MAX_MOTION 1e5f /* of boundaries, m/s and rad/s */
+
 ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_vec3 offset) {
     int i, k;
     if (!fluid || !isphpbdx_finite3(offset)) return ISPHPBD_BAD_ARGUMENT;
@@ -3529,7 +3532,7 @@ ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_ve
             isphx_pose *pose = &fluid->boundary[i].pose;
             const isphpbd_vec3 moved = isphpbdx_add(pose->position, offset);
             if (!fluid->boundary[i].alive) continue;
-            if (k == 0 && !(isphpbdx_length(moved) < 1e7f)) return ISPHPBD_BAD_ARGUMENT;
+            if (k == 0 && !(isphpbdx_length(moved) < ISPHX_MAX_PLACE)) return ISPHPBD_BAD_ARGUMENT;
             if (k == 1) pose->position = moved;
         }
     }
@@ -4031,7 +4034,14 @@ ISPHPBD_API isph_boundary_desc isph_boundary_desc_default(void) {
 static bool isphx_motion_ok(isphpbd_vec3 p, isphpbd_quat q, isphpbd_vec3 v, isphpbd_vec3 w) {
     const float norm2 = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
     return isphpbdx_finite3(p) && isphpbdx_finite3(v) && isphpbdx_finite3(w) && norm2 > 0.98f && norm2 < 1.02f &&
-           isphpbdx_length(p) < 1e7f && isphpbdx_length(v) < 1e5f && isphpbdx_length(w) < 1e5f;
+           isphpbdx_length(p) < ISPHX_MAX_PLACE && isphpbdx_length(v) < ISPHX_MAX_MOTION &&
+           isphpbdx_length(w) < ISPHX_MAX_MOTION;
+}
+/* The vector, shortened to what is allowed; one that is no number becomes zero. */
+static isphpbd_vec3 isphx_shortened(isphpbd_vec3 v, float most) {
+    const float length = isphpbdx_length(v);
+    if (length < most) return v;
+    return isphpbdx_scale(v, isphpbdx_finite(length) ? 0.99f * most / length : 0.0f);
 }
 
 /* What can move has a shape that does: a plane cannot fall. */
@@ -6805,12 +6815,17 @@ static void isphx_body_turn(isphx_boundary *b) {
     b->angular_now = isphpbd_v3((float)spin[0], (float)spin[1], (float)spin[2]);
 }
 
+/* No motion is left that isph_boundary_set_motion would refuse: a body of odd inertia can spin without bound. */
 static void isphx_boundaries_advance(isph_fluid *f) {
     int a;
     for (a = 0; a < f->active_count; ++a) {
         isphx_boundary *b = f->boundary + f->active[a];
+        b->linear_now = isphx_shortened(b->linear_now, ISPHX_MAX_MOTION);
+        b->angular_now = isphx_shortened(b->angular_now, ISPHX_MAX_MOTION);
         b->end = isphx_pose_advance(b->pose, b->linear_now, b->angular_now, f->now.seconds);
+        b->end.position = isphx_shortened(b->end.position, ISPHX_MAX_PLACE);
         if (b->desc.mass > 0.0f) isphx_body_turn(b);
+        b->angular_now = isphx_shortened(b->angular_now, ISPHX_MAX_MOTION);
     }
 }
 
@@ -7639,6 +7654,8 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_COOKIE_FLUID
 #undef ISPHX_COOKIE_MATERIAL
 #undef ISPHX_COOKIE_BOUNDARY
+#undef ISPHX_MAX_PLACE
+#undef ISPHX_MAX_MOTION
 #undef ISPHX_LEAF
 #undef ISPHX_TAIT_EXPONENT
 #undef ISPHX_ARTIFICIAL_VISCOSITY

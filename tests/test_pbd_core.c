@@ -300,6 +300,8 @@ TEST bad_bodies_are_refused(void) {
     mesh.xyz[10] = infinity_value();
     ASSERT_EQ(ISPHPBD_BAD_MESH, refused(&r, &good));
     mesh.xyz[10] = keep;
+    d = good, d.density = 1e-44f; /* shares of it are zero in floats */
+    ASSERT_EQ(ISPHPBD_BAD_MESH, refused(&r, &d));
     d = good, d.mesh.triangles = NULL, d.mesh.triangle_count = 0, d.mesh.tetrahedra = flat,
     d.mesh.tetrahedron_count = 1; /* all in a plane */
     ASSERT_EQ(ISPHPBD_BAD_MESH, refused(&r, &d));

@@ -622,6 +622,30 @@ TEST bad_bodies(void) {
     PASS();
 }
 
+/* Whatever becomes of a body, its motion is one that could be given, so a snapshot of it can be loaded. */
+TEST motion_stays_within_limits(void) {
+    isph_fluid_desc desc = isph_fluid_desc_default();
+    isph_fluid *fluid = isph_fluid_create(&desc, NULL);
+    body odd = body_make(ISPH_SHAPE_BOX, isphpbd_v3(0.1f, 0.1f, 0.1f), 500.0, fixture_zero), far = odd;
+    isphpbd_vec3 position, linear, angular;
+    unsigned char bytes[4096];
+    size_t size;
+    odd.desc.inertia = isphpbd_v3(1e10f, 0.3f, 40.0f), odd.desc.angular_velocity = isphpbd_v3(2, -1, -0.5f);
+    far.desc.position.x = 9.999e6f, far.desc.linear_velocity.x = 9e4f;
+    body_put(fluid, &odd), body_put(fluid, &far);
+    (void)fixture_run(fluid, 60, STEP);
+    size = isph_fluid_save(fluid, bytes, sizeof bytes);
+    ASSERT(size <= sizeof bytes);
+    ASSERT_EQ(ISPHPBD_OK, isph_fluid_load(fluid, bytes, size));
+    ASSERT_EQ(ISPHPBD_OK, isph_boundary_motion(fluid, odd.handle, NULL, NULL, NULL, &angular));
+    ASSERT_IN_RANGE(0.0, (double)isphpbdx_length(angular), 1e5);
+    ASSERT_EQ(ISPHPBD_OK, isph_boundary_motion(fluid, far.handle, &position, NULL, &linear, NULL));
+    ASSERT_IN_RANGE(1e7, (double)position.x, 1.1e5);
+    ASSERT_IN_RANGE(9e4, (double)linear.x, 1e-3);
+    isph_fluid_destroy(fluid);
+    PASS();
+}
+
 SUITE(sph_bodies) {
     RUN_TEST(boxes_float);
     RUN_TEST(boxes_float_with_a_host);
@@ -643,6 +667,7 @@ SUITE(sph_bodies) {
     RUN_TEST(far_boundaries);
     RUN_TEST(snapshot_with_a_body);
     RUN_TEST(bad_bodies);
+    RUN_TEST(motion_stays_within_limits);
 }
 
 GREATEST_MAIN_DEFS();
