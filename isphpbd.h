@@ -1240,7 +1240,8 @@ typedef struct isphpbdx_seen { /* a face, and what of it is nearest */
 typedef struct isphpbdx_search {
     isphpbd_vec3 p;
     float reach, contact;
-    isphpbdx_seen seen[ISPHPBDX_SEEN]; /* by distance */
+    isphpbdx_seen seen[ISPHPBDX_SEEN];
+    isphpbdx_seen *order[ISPHPBDX_SEEN]; /* of them, by distance */
     int seen_count;
     isphpbdx_spot place[ISPHPBDX_PLACES];
     int place_count;
@@ -1261,13 +1262,16 @@ static void isphpbdx_keep_near(isphpbdx_search *s, int face, float distance, flo
         s->distance[j] = s->distance[j - 1], s->nearby[j] = s->nearby[j - 1];
     s->distance[j] = distance, s->nearby[j].face = face, s->nearby[j].gap = gap;
 }
-static void isphpbdx_keep_seen(isphpbdx_search *s, const isphpbdx_seen *seen) {
-    int k = s->seen_count;
-    if (k == ISPHPBDX_SEEN && !(seen->spot.distance < s->seen[k - 1].spot.distance)) return;
-    if (k < ISPHPBDX_SEEN) s->seen_count++;
-    else --k;
-    for (; k > 0 && s->seen[k - 1].spot.distance > seen->spot.distance; --k) s->seen[k] = s->seen[k - 1];
-    s->seen[k] = *seen;
+/* Room for a face seen at this distance, at its place in the order; NULL where enough are nearer. */
+static isphpbdx_seen *isphpbdx_keep_seen(isphpbdx_search *s, float distance) {
+    const bool full = s->seen_count == ISPHPBDX_SEEN;
+    int k = full ? ISPHPBDX_SEEN - 1 : s->seen_count;
+    isphpbdx_seen *room = full ? s->order[k] : s->seen + k;
+    if (full && !(distance < room->spot.distance)) return NULL;
+    for (; k > 0 && s->order[k - 1]->spot.distance > distance; --k) s->order[k] = s->order[k - 1];
+    s->order[k] = room;
+    s->seen_count += !full;
+    return room;
 }
 static bool isphpbdx_has_corner(const int v[3], int corner) {
     return v[0] == corner || v[1] == corner || v[2] == corner;
@@ -1276,11 +1280,11 @@ static bool isphpbdx_has_corner(const int v[3], int corner) {
    of many triangles is one wall. */
 static bool isphpbdx_is_hidden(const isphpbdx_coupling *c, const isphpbdx_search *s, int k) {
     static const int first[7] = {0, 0, 1, 2, 0, 1, 2}, second[7] = {0, 1, 2, 0, 0, 1, 2};
-    const isphpbdx_seen *seen = s->seen + k;
+    const isphpbdx_seen *seen = s->order[k];
     const int *v = c->face[seen->spot.face].v;
     int j;
     for (j = 0; j < k && seen->feature > 0; ++j) {
-        const int *other = c->face[s->seen[j].spot.face].v;
+        const int *other = c->face[s->order[j]->spot.face].v;
         if (isphpbdx_has_corner(other, v[first[seen->feature]]) && isphpbdx_has_corner(other, v[second[seen->feature]]))
             return true;
     }
@@ -1292,8 +1296,8 @@ static void isphpbdx_choose_places(const isphpbdx_coupling *c, isphpbdx_search *
     for (k = 0; k < s->seen_count && s->place_count < ISPHPBDX_PLACES; ++k) {
         bool fresh = true;
         for (j = 0; j < s->place_count && fresh; ++j)
-            fresh = isphpbdx_dot(s->place[j].normal, s->seen[k].spot.normal) <= 0.8f;
-        if (fresh && !isphpbdx_is_hidden(c, s, k)) s->place[s->place_count++] = s->seen[k].spot;
+            fresh = isphpbdx_dot(s->place[j].normal, s->order[k]->spot.normal) <= 0.8f;
+        if (fresh && !isphpbdx_is_hidden(c, s, k)) s->place[s->place_count++] = s->order[k]->spot;
     }
 }
 static void isphpbdx_visit(const isphpbdx_coupling *c, isphpbdx_search *s, int index) {
@@ -1301,9 +1305,9 @@ static void isphpbdx_visit(const isphpbdx_coupling *c, isphpbdx_search *s, int i
     const float side = isphpbdx_dot(isphpbdx_sub(s->p, f->centre), f->shape.normal);
     isphpbd_vec3 away, foot;
     float r;
-    isphpbdx_seen seen;
-    if (isphpbdx_abs(side) >= s->reach) return;
-    foot = isphx_triangle_nearest(&f->shape, s->p, &seen.feature);
+    int feature;
+    isphpbdx_seen *seen;
+    foot = isphx_triangle_nearest(&f->shape, s->p, &feature);
     away = isphpbdx_sub(s->p, foot);
     r = isphpbdx_length(away);
     if (!(r < s->reach)) return;
@@ -1315,10 +1319,11 @@ static void isphpbdx_visit(const isphpbdx_coupling *c, isphpbdx_search *s, int i
         s->cosine = r > 0.0f ? isphpbdx_abs(side) / r : 1.0f;
         s->inside = side < 0.0f ? index + 1 : 0;
     }
-    if (isphx_on_rim(&f->shape, seen.feature) && isphpbdx_abs(side) < 0.999f * r) seen.feature = -1;
-    seen.spot.face = index, seen.spot.distance = r, seen.spot.u = seen.spot.v = seen.spot.missed = 0.0f;
-    seen.spot.normal = r > 1e-6f * s->reach ? isphpbdx_scale(away, 1.0f / r) : f->shape.normal;
-    isphpbdx_keep_seen(s, &seen);
+    seen = isphpbdx_keep_seen(s, r);
+    if (!seen) return;
+    seen->feature = isphx_on_rim(&f->shape, feature) && isphpbdx_abs(side) < 0.999f * r ? -1 : feature;
+    seen->spot.face = index, seen->spot.distance = r, seen->spot.u = seen->spot.v = seen->spot.missed = 0.0f;
+    seen->spot.normal = r > 1e-6f * s->reach ? isphpbdx_scale(away, 1.0f / r) : f->shape.normal;
 }
 /* Barycentric coordinates of the foot. */
 static void isphpbdx_place_finish(const isphpbdx_coupling *c, isphpbdx_spot *place, isphpbd_vec3 p) {
@@ -1339,14 +1344,14 @@ static float isphpbdx_missed(const isphpbdx_coupling *c, const isphpbdx_search *
     float share = 1.0f;
     int k, j, n = 1;
     for (k = 0; k < s->seen_count; ++k) { /* where several are equally near */
-        const isphpbdx_face *f = c->face + s->seen[k].spot.face;
-        if (f->body == own->body && s->seen[k].spot.distance < 1.0001f * place->distance &&
+        const isphpbdx_face *f = c->face + s->order[k]->spot.face;
+        if (f->body == own->body && s->order[k]->spot.distance < 1.0001f * place->distance &&
             isphpbdx_dot(f->shape.normal, place->normal) > isphpbdx_dot(own->shape.normal, place->normal))
             own = f;
     }
     counted[0] = own->shape.normal;
     for (k = 0; k < s->seen_count && n < 4; ++k) {
-        const isphpbdx_face *f = c->face + s->seen[k].spot.face;
+        const isphpbdx_face *f = c->face + s->order[k]->spot.face;
         const float sharp = isphpbdx_min(1.0f - isphpbdx_dot(own->shape.normal, f->shape.normal), 1.0f),
                     beyond = isphpbdx_dot(isphpbdx_sub(s->p, f->centre), f->shape.normal);
         bool fresh = f->body == own->body;
@@ -1386,10 +1391,12 @@ static void isphpbdx_store_search(isphpbdx_coupling *c, int i, isphpbdx_search *
             c->contact_count[i] = (uint8_t)(k + 1);
     }
 }
-/* Faces near a run of particles, their bounding spheres side by side. The fluid's order makes runs compact. */
+/* Faces near a run of particles, side by side: centre, square of the distance from it at which one may be in reach,
+   normal. The fluid's order makes runs compact. */
 typedef struct isphpbdx_crowd {
     int face[ISPHPBDX_GATHER], count;
     float x[ISPHPBDX_GATHER], y[ISPHPBDX_GATHER], z[ISPHPBDX_GATHER], room[ISPHPBDX_GATHER];
+    float nx[ISPHPBDX_GATHER], ny[ISPHPBDX_GATHER], nz[ISPHPBDX_GATHER];
 } isphpbdx_crowd;
 
 static void isphpbdx_crowd_add(const isphpbdx_coupling *c, isphpbdx_crowd *crowd, int index) {
@@ -1397,6 +1404,7 @@ static void isphpbdx_crowd_add(const isphpbdx_coupling *c, isphpbdx_crowd *crowd
     const float room = c->reach + f->radius;
     const int n = crowd->count++;
     crowd->face[n] = index, crowd->x[n] = f->centre.x, crowd->y[n] = f->centre.y, crowd->z[n] = f->centre.z;
+    crowd->nx[n] = f->shape.normal.x, crowd->ny[n] = f->shape.normal.y, crowd->nz[n] = f->shape.normal.z;
     crowd->room[n] = room * room;
 }
 static void isphpbdx_crowd_gather(const isphpbdx_coupling *c, isphpbdx_crowd *crowd, float lo[3], float hi[3]) {
@@ -1406,22 +1414,30 @@ static void isphpbdx_crowd_gather(const isphpbdx_coupling *c, isphpbdx_crowd *cr
     crowd->count = 0;
     for (k = 0; k < n; ++k)
         if (isphpbdx_boxes_meet(c->box + 6 * (size_t)list[k], lo, hi)) isphpbdx_crowd_add(c, crowd, list[k]);
-    for (n = crowd->count; n % 4 != 0; ++n) crowd->x[n] = crowd->y[n] = crowd->z[n] = 0.0f, crowd->room[n] = -1.0f;
+    for (n = crowd->count; n % 4 != 0; ++n) {
+        crowd->x[n] = crowd->y[n] = crowd->z[n] = crowd->nx[n] = crowd->ny[n] = crowd->nz[n] = 0.0f;
+        crowd->room[n] = -1.0f;
+    }
 }
-/* Lists which of the crowd's spheres hold the point p. */
-static int isphpbdx_crowd_hold(const isphpbdx_crowd *crowd, const float *p, int *out) {
+/* Lists the faces of a crowd that may be in reach of p: by their bounding spheres and their planes. */
+static int isphpbdx_crowd_hold(const isphpbdx_crowd *crowd, const float *p, float reach, int *out) {
     const isphpbdx_f4 x = isphpbdx_f4_all(p[0]), y = isphpbdx_f4_all(p[1]), z = isphpbdx_f4_all(p[2]);
+    const isphpbdx_f4 reach2 = isphpbdx_f4_all(reach * reach);
     int i, k, n = 0;
     for (i = 0; i < crowd->count; i += 4) {
         const isphpbdx_f4 dx = isphpbdx_f4_sub(x, isphpbdx_f4_load(crowd->x + i)),
                           dy = isphpbdx_f4_sub(y, isphpbdx_f4_load(crowd->y + i)),
                           dz = isphpbdx_f4_sub(z, isphpbdx_f4_load(crowd->z + i));
-        float beyond[4];
-        isphpbdx_f4_store(beyond, isphpbdx_f4_sub(isphx_madd4(isphx_madd4(isphpbdx_f4_mul(dx, dx), dy, dy), dz, dz),
-                                                  isphpbdx_f4_load(crowd->room + i)));
+        const isphpbdx_f4 r2 = isphx_madd4(isphx_madd4(isphpbdx_f4_mul(dx, dx), dy, dy), dz, dz);
+        int mask = isphpbdx_f4_below(r2, isphpbdx_f4_load(crowd->room + i));
+        isphpbdx_f4 side;
+        if (mask == 0) continue;
+        side = isphpbdx_f4_mul(dx, isphpbdx_f4_load(crowd->nx + i));
+        side = isphx_madd4(isphx_madd4(side, dy, isphpbdx_f4_load(crowd->ny + i)), dz, isphpbdx_f4_load(crowd->nz + i));
+        mask &= isphpbdx_f4_below(isphpbdx_f4_mul(side, side), reach2);
         for (k = 0; k < 4; ++k) {
             out[n] = crowd->face[i + k];
-            n += beyond[k] < 0.0f;
+            n += mask >> k & 1;
         }
     }
     return n;
@@ -1431,7 +1447,7 @@ static void isphpbdx_find_places(isphpbdx_coupling *c, int i, const isphpbdx_cro
     const uint32_t bit = 1u << (c->water.material[i] & 31u);
     int list[ISPHPBDX_GATHER + 4], n, k;
     isphpbdx_search s;
-    n = isphpbdx_crowd_hold(crowd, p, list);
+    n = isphpbdx_crowd_hold(crowd, p, c->reach, list);
     if (n == 0) return;
     s.p = isphx_vec(p), s.reach = s.nearest = s.clear = c->reach, s.cosine = 0.0f;
     s.contact = c->keep + c->seconds * isphpbdx_length(isphx_vec(c->u0 + 4 * (size_t)i)) + 0.3f * c->dx;

@@ -930,6 +930,9 @@ ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_min(isphpbdx_f4 a, isphpbdx_f4 b) {
 ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_max(isphpbdx_f4 a, isphpbdx_f4 b) {
     return _mm_max_ps(a, b);
 } /* a > b ? a : b */
+ISPHPBD_INLINE int isphpbdx_f4_below(isphpbdx_f4 a, isphpbdx_f4 b) { /* bits 0 .. 3: a < b */
+    return _mm_movemask_ps(_mm_cmplt_ps(a, b));
+}
 #else
 typedef struct isphpbdx_f4 {
     float v[4];
@@ -959,6 +962,9 @@ ISPHPBD_INLINE void isphpbdx_f4_store(float *p, isphpbdx_f4 v) { memcpy(p, v.v, 
 ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sqrt(isphpbdx_f4 a) {
     return isphpbdx_f4_set(sqrtf(a.v[0]), sqrtf(a.v[1]), sqrtf(a.v[2]), sqrtf(a.v[3]));
 }
+ISPHPBD_INLINE int isphpbdx_f4_below(isphpbdx_f4 a, isphpbdx_f4 b) {
+    return (a.v[0] < b.v[0]) | (a.v[1] < b.v[1]) << 1 | (a.v[2] < b.v[2]) << 2 | (a.v[3] < b.v[3]) << 3;
+}
 #endif
 #endif /* ISPHPBDX_COMMON_IMPLEMENTED */
 /* ---- end of common implementation -------------------------------------------------------------------------------- */
@@ -974,6 +980,9 @@ extern "C" {
 #define IPBDX_TINY            1e-20f /* denominators below this mean "no direction": nothing moves */
 #define IPBDX_SLAB_VERTICES   384    /* a slab's vertices (6 KB of positions) stay in the first-level cache */
 #define IPBDX_PAIR_BLOCK      256    /* soft pairs looked at by one task */
+#define IPBDX_SEEK_BLOCK      256    /* vertices, or edges, whose pairs one task finds */
+#define IPBDX_GROUP           8      /* of them that look together */
+#define IPBDX_STARTS          64     /* nodes that they remember */
 #define IPBDX_PI              3.14159265358979f
 #define IPBDX_PUSH_SPEED                                                                                               \
     1.0f                      /* m/s: how fast parts that start too near are moved apart, without adding velocity
@@ -4363,21 +4372,35 @@ static ipbdx_tree ipbdx_tree_of(const ipbd_world *world, const ipbdx_body *body,
     tree.leaf_begin = (1 << ipbdx_tree_depth(tree.count)) - 1, tree.vertex_begin = body->vertex_begin;
     return tree;
 }
-/* Where a vertex can be while the list holds. */
-static void ipbdx_vertex_bounds(const ipbd_world *world, size_t v, float *bounds, bool first) {
-    isphpbd_vec3 leeway = isphpbd_v3(world->leeway[v], world->leeway[v], world->leeway[v]);
-    ipbdx_bound_points(bounds, isphpbdx_sub(world->origins[v], leeway), first);
-    ipbdx_bound_points(bounds, isphpbdx_add(world->origins[v], leeway), false);
+/* Lanes 0 to 2 count. */
+typedef struct ipbdx_box {
+    isphpbdx_f4 low, high;
+} ipbdx_box;
+
+static ipbdx_box ipbdx_box_join(ipbdx_box a, ipbdx_box b) {
+    a.low = isphpbdx_f4_min(a.low, b.low), a.high = isphpbdx_f4_max(a.high, b.high);
+    return a;
 }
-static void ipbdx_item_bounds(const ipbd_world *world, const ipbdx_tree *tree, int item, float *bounds, bool first) {
+/* Where a vertex can be while the list holds. */
+static ipbdx_box ipbdx_vertex_box(const ipbd_world *world, int v) {
+    const isphpbd_vec3 *at = world->origins + v;
+    const isphpbdx_f4 x = isphpbdx_f4_set(at->x, at->y, at->z, 0.0f), leeway = isphpbdx_f4_all(world->leeway[v]);
+    ipbdx_box box;
+    box.low = isphpbdx_f4_sub(x, leeway), box.high = isphpbdx_f4_add(x, leeway);
+    return box;
+}
+static ipbdx_box ipbdx_item_box(const ipbd_world *world, const ipbdx_tree *tree, int item) {
+    const uint32_t *corner = tree->items + tree->corners * item;
+    ipbdx_box box = ipbdx_vertex_box(world, tree->vertex_begin + (int)corner[0]);
     int k;
-    for (k = 0; k < tree->corners; ++k)
-        ipbdx_vertex_bounds(world, (size_t)tree->vertex_begin + tree->items[tree->corners * item + k], bounds,
-                            first && k == 0);
+    for (k = 1; k < tree->corners; ++k)
+        box = ipbdx_box_join(box, ipbdx_vertex_box(world, tree->vertex_begin + (int)corner[k]));
+    return box;
 }
 static void ipbdx_tree_refit(const ipbd_world *world, const ipbdx_tree *tree, ipbdx_visit visit) {
     ipbdx_visit left, right;
-    float *node = tree->nodes + 6 * (size_t)visit.node;
+    float *node = tree->nodes + 6 * (size_t)visit.node, low[4], high[4];
+    ipbdx_box box;
     int i;
     if (ipbdx_visit_split(visit, tree->leaf_begin, &left, &right)) {
         ipbdx_tree_refit(world, tree, left);
@@ -4385,7 +4408,10 @@ static void ipbdx_tree_refit(const ipbd_world *world, const ipbdx_tree *tree, ip
         ipbdx_bound_join(node, tree->nodes + 6 * (size_t)left.node, tree->nodes + 6 * (size_t)right.node);
         return;
     }
-    for (i = visit.low; i < visit.high; ++i) ipbdx_item_bounds(world, tree, i, node, i == visit.low);
+    box = ipbdx_item_box(world, tree, visit.low);
+    for (i = visit.low + 1; i < visit.high; ++i) box = ipbdx_box_join(box, ipbdx_item_box(world, tree, i));
+    isphpbdx_f4_store(low, box.low), isphpbdx_f4_store(high, box.high);
+    memcpy(node, low, 3 * sizeof(float)), memcpy(node + 3, high, 3 * sizeof(float));
 }
 static void ipbdx_refit_task(void *context, int index) {
     const ipbd_world *world = (const ipbd_world *)context;
@@ -4407,9 +4433,8 @@ typedef struct ipbdx_gap {
     isphpbd_vec3 normal;
 } ipbdx_gap; /* normal: from second to first */
 
-static void ipbdx_pair_corners(const ipbd_world *world, int index, ipbdx_near_pair *p) {
-    const ipbdx_pair *pair = world->pairs + index;
-    if (index < world->point_pair_count) {
+static void ipbdx_corners_of(const ipbd_world *world, const ipbdx_pair *pair, bool edges, ipbdx_near_pair *p) {
+    if (!edges) {
         p->split = 1, p->v[0] = pair->a;
         memcpy(p->v + 1, world->world_triangles + 3 * (size_t)pair->b, 12);
     } else {
@@ -4420,6 +4445,9 @@ static void ipbdx_pair_corners(const ipbd_world *world, int index, ipbdx_near_pa
         p->v[2] = world->surface_edges[2 * (size_t)pair->b] + (uint32_t)b->vertex_begin,
         p->v[3] = world->surface_edges[2 * (size_t)pair->b + 1] + (uint32_t)b->vertex_begin;
     }
+}
+static void ipbdx_pair_corners(const ipbd_world *world, int index, ipbdx_near_pair *p) {
+    ipbdx_corners_of(world, world->pairs + index, index >= world->point_pair_count, p);
 }
 /* Fills start and relative motion; answers how fast the gap can shrink per substep at most. */
 static float ipbdx_pair_paths(const ipbd_world *world, ipbdx_near_pair *p) {
@@ -4474,75 +4502,146 @@ static float ipbdx_pair_most(const float *of_vertex, const ipbdx_near_pair *p) {
     }
     return first + second;
 }
-/* Writes a pair behind the last; true if it is near enough to stay. */
-static bool ipbdx_note_pair(ipbd_world *world, uint32_t a, uint32_t b, float reach) {
+/* Looks for what is near items of one body in a tree of the same or another. Items that follow each other lie together:
+   a group of them walks down the tree once. */
+typedef struct ipbdx_seeker {
+    const ipbd_world *world;
+    ipbdx_pair *pairs; /* what was found */
+    int count, limit;
+    bool edges, full;
+    ipbdx_tree tree;
+    float reach; /* m, by which bounds are widened */
+    uint32_t base;
+    int own_begin, start_count;
+    ipbdx_visit starts[IPBDX_STARTS]; /* nodes that meet the group's bounds, in rising order */
+} ipbdx_seeker;
+typedef struct ipbdx_seeking { /* an item, or a group */
+    ipbdx_box box;             /* widened */
+    isphpbdx_f4 low_behind;    /* its low corner in lanes 1 to 3 */
+    uint32_t self;
+    const uint32_t *corners;
+    int corner_count, from; /* only items of the tree from `from` on count */
+} ipbdx_seeking;
+
+/* Adds a pair if it is near enough. */
+static void ipbdx_note_pair(ipbdx_seeker *s, uint32_t a, uint32_t b) {
+    const ipbd_world *world = s->world;
+    ipbdx_pair *pair = s->pairs + s->count;
     ipbdx_near_pair p;
     ipbdx_gap gap;
     int k;
-    world->pairs[world->pair_count].a = a, world->pairs[world->pair_count].b = b;
-    ipbdx_pair_corners(world, world->pair_count, &p);
+    s->full = s->full || s->count == s->limit;
+    if (s->full) return;
+    pair->a = a, pair->b = b;
+    ipbdx_corners_of(world, pair, s->edges, &p);
     for (k = 0; k < 4; ++k) p.x[k] = world->origins[p.v[k]];
     ipbdx_measure_gap(p.x, p.split, &gap);
-    world->pairs[world->pair_count].gap = gap.distance;
-    return gap.distance <= reach + ipbdx_pair_most(world->leeway, &p);
+    pair->gap = gap.distance;
+    s->count += gap.distance <= s->reach + ipbdx_pair_most(world->leeway, &p);
 }
-/* Adds the pairs of one item (its bounds are widened by reach) with the items of a tree; only those from `from` on. */
-static bool ipbdx_find_pairs(ipbd_world *world, const float *bounds, float reach, uint32_t self, const uint32_t *own,
-                             int own_count, int own_begin, const ipbdx_tree *tree, int from, uint32_t base) {
-    isphpbd_vec3 wide = isphpbd_v3(reach, reach, reach), low = isphpbdx_sub(ipbdx_v3(bounds), wide),
-                 high = isphpbdx_add(ipbdx_v3(bounds + 3), wide);
-    ipbdx_visit stack[IPBDX_STACK];
-    int top = 1, i, k, m;
-    stack[0].node = 0, stack[0].low = 0, stack[0].high = tree->count;
+static void ipbdx_seek_within(const ipbdx_seeker *s, ipbdx_box box, int from, ipbdx_seeking *item) {
+    const isphpbdx_f4 wide = isphpbdx_f4_all(s->reach);
+    float low[4];
+    item->box.low = isphpbdx_f4_sub(box.low, wide), item->box.high = isphpbdx_f4_add(box.high, wide);
+    isphpbdx_f4_store(low, item->box.low);
+    item->low_behind = isphpbdx_f4_set(low[0], low[0], low[1], low[2]);
+    item->from = from;
+}
+/* A node is x, y, z of its low and of its high corner: two loads that overlap hold both. */
+static bool ipbdx_seek_misses(const ipbdx_seeker *s, const ipbdx_seeking *item, ipbdx_visit visit) {
+    const float *node = s->tree.nodes + 6 * (size_t)visit.node;
+    return visit.high <= item->from || (isphpbdx_f4_below(item->box.high, isphpbdx_f4_load(node)) & 7) ||
+           (isphpbdx_f4_below(isphpbdx_f4_load(node + 2), item->low_behind) & 14);
+}
+/* Leaves that a group meets; only the root where they are too many. */
+static void ipbdx_seek_group(ipbdx_seeker *s, ipbdx_box box, int from) {
+    ipbdx_visit stack[IPBDX_STACK], root;
+    ipbdx_seeking group;
+    int top = 1;
+    ipbdx_seek_within(s, box, from, &group);
+    root.node = 0, root.low = 0, root.high = s->tree.count;
+    stack[0] = root, s->start_count = 0;
     while (top > 0) {
         ipbdx_visit visit = stack[--top];
-        if (visit.high <= from || ipbdx_boxes_apart(tree->nodes + 6 * (size_t)visit.node, low, high)) continue;
-        if (ipbdx_visit_split(visit, tree->leaf_begin, stack + top + 1, stack + top)) { /* left on top: rising order */
+        if (ipbdx_seek_misses(s, &group, visit)) continue;
+        if (ipbdx_visit_split(visit, s->tree.leaf_begin, stack + top + 1,
+                              stack + top)) { /* left on top: rising order */
             top += 2;
             continue;
         }
-        for (i = isphpbdx_maxi(visit.low, from); i < visit.high; ++i) {
-            bool shared = false;
-            float box[6];
-            for (k = 0; k < tree->corners; ++k)
-                for (m = 0; m < own_count; ++m)
-                    shared =
-                        shared || (tree->vertex_begin == own_begin && tree->items[tree->corners * i + k] == own[m]);
-            if (shared) continue;
-            ipbdx_item_bounds(world, tree, i, box, true);
-            if (ipbdx_boxes_apart(box, low, high)) continue;
-            if (world->pair_count >= world->pair_limit) return false;
-            if (ipbdx_note_pair(world, self, base + (uint32_t)i, reach)) ++world->pair_count;
+        if (s->start_count == IPBDX_STARTS) {
+            s->starts[0] = root, s->start_count = 1;
+            return;
+        }
+        s->starts[s->start_count++] = visit;
+    }
+}
+static bool ipbdx_shares_corner(const ipbdx_seeker *s, const ipbdx_seeking *item, int other) {
+    const uint32_t *corners = s->tree.items + s->tree.corners * other;
+    int k, m;
+    if (s->tree.vertex_begin != s->own_begin) return false;
+    for (k = 0; k < s->tree.corners; ++k)
+        for (m = 0; m < item->corner_count; ++m)
+            if (corners[k] == item->corners[m]) return true;
+    return false;
+}
+static void ipbdx_seek_leaf(ipbdx_seeker *s, const ipbdx_seeking *item, ipbdx_visit leaf) {
+    int i;
+    for (i = isphpbdx_maxi(leaf.low, item->from); i < leaf.high; ++i) {
+        const ipbdx_box box = ipbdx_item_box(s->world, &s->tree, i);
+        if ((isphpbdx_f4_below(item->box.high, box.low) | isphpbdx_f4_below(box.high, item->box.low)) & 7) continue;
+        if (!ipbdx_shares_corner(s, item, i)) ipbdx_note_pair(s, item->self, s->base + (uint32_t)i);
+    }
+}
+static void ipbdx_seek_item(ipbdx_seeker *s, const ipbdx_seeking *item) {
+    ipbdx_visit stack[IPBDX_STACK];
+    int start, top;
+    for (start = 0; start < s->start_count && !s->full; ++start) {
+        stack[0] = s->starts[start], top = 1;
+        while (top > 0) {
+            ipbdx_visit visit = stack[--top];
+            if (ipbdx_seek_misses(s, item, visit)) continue;
+            if (ipbdx_visit_split(visit, s->tree.leaf_begin, stack + top + 1, stack + top)) top += 2;
+            else ipbdx_seek_leaf(s, item, visit);
         }
     }
-    return true;
 }
-static bool ipbdx_find_point_pairs(ipbd_world *world, int a, int b) {
-    const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
-    ipbdx_tree tree = ipbdx_tree_of(world, q, false);
-    float reach = 0.5f * (p->thickness + q->thickness) + world->pair_leeway, box[6];
-    uint32_t v;
-    for (v = 0; v < (uint32_t)p->vertex_count && tree.count > 0; ++v) {
-        if (!world->pins[p->vertex_begin + (int)v].surface) continue;
-        ipbdx_vertex_bounds(world, (size_t)p->vertex_begin + v, box, true);
-        if (!ipbdx_find_pairs(world, box, reach, (uint32_t)p->vertex_begin + v, &v, 1, p->vertex_begin, &tree, 0,
-                              (uint32_t)q->triangle_begin))
-            return false;
+/* Points begin .. end of a body, counted from its first vertex, against the seeker's triangles. */
+static void ipbdx_seek_points(ipbdx_seeker *s, int begin, int end) {
+    const ipbd_world *world = s->world;
+    int group, next, i;
+    for (group = begin; group < end; group = next) {
+        ipbdx_box box = ipbdx_vertex_box(world, s->own_begin + group);
+        next = isphpbdx_mini(group + IPBDX_GROUP, end);
+        for (i = group + 1; i < next; ++i) box = ipbdx_box_join(box, ipbdx_vertex_box(world, s->own_begin + i));
+        ipbdx_seek_group(s, box, 0);
+        for (i = group; i < next && s->start_count > 0; ++i) {
+            const uint32_t corner = (uint32_t)i;
+            ipbdx_seeking item;
+            if (!world->pins[s->own_begin + i].surface) continue;
+            ipbdx_seek_within(s, ipbdx_vertex_box(world, s->own_begin + i), 0, &item);
+            item.self = (uint32_t)(s->own_begin + i), item.corners = &corner, item.corner_count = 1;
+            ipbdx_seek_item(s, &item);
+        }
     }
-    return true;
 }
-static bool ipbdx_find_edge_pairs(ipbd_world *world, int a, int b) {
-    const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
-    ipbdx_tree own = ipbdx_tree_of(world, p, true), tree = ipbdx_tree_of(world, q, true);
-    float reach = 0.5f * (p->thickness + q->thickness) + world->pair_leeway, box[6];
-    int e;
-    for (e = 0; e < own.count && tree.count > 0; ++e) {
-        ipbdx_item_bounds(world, &own, e, box, true);
-        if (!ipbdx_find_pairs(world, box, reach, (uint32_t)(p->edge_begin + e), own.items + 2 * e, 2, p->vertex_begin,
-                              &tree, a == b ? e + 1 : 0, (uint32_t)q->edge_begin))
-            return false;
+/* Edges begin .. end of a body against the seeker's; in its own tree only against those that follow. */
+static void ipbdx_seek_edges(ipbdx_seeker *s, const ipbdx_body *own, int begin, int end) {
+    const ipbdx_tree tree = ipbdx_tree_of(s->world, own, true);
+    const bool self = tree.items == s->tree.items;
+    int group, next, i;
+    for (group = begin; group < end; group = next) {
+        ipbdx_box box = ipbdx_item_box(s->world, &tree, group);
+        next = isphpbdx_mini(group + IPBDX_GROUP, end);
+        for (i = group + 1; i < next; ++i) box = ipbdx_box_join(box, ipbdx_item_box(s->world, &tree, i));
+        ipbdx_seek_group(s, box, self ? group + 1 : 0);
+        for (i = group; i < next && s->start_count > 0; ++i) {
+            ipbdx_seeking item;
+            ipbdx_seek_within(s, ipbdx_item_box(s->world, &tree, i), self ? i + 1 : 0, &item);
+            item.self = (uint32_t)(own->edge_begin + i), item.corners = tree.items + 2 * i, item.corner_count = 2;
+            ipbdx_seek_item(s, &item);
+        }
     }
-    return true;
 }
 /* The mean way of a body's vertices since they were there. */
 static isphpbd_vec3 ipbdx_body_way(const ipbd_world *world, const ipbdx_body *body, const isphpbd_vec3 *from) {
@@ -4614,19 +4713,103 @@ static void ipbdx_set_local_leeway(ipbd_world *world, float spare) {
     }
     for (v = 0; v < world->counts.vertices; ++v) world->leeway[v] += spare;
 }
-static void ipbdx_list_pairs(ipbd_world *world) {
+/* Turns to another body; false where nothing of it can be near the box. */
+static bool ipbdx_seek_in(ipbdx_seeker *s, const ipbdx_body *own, const ipbdx_body *other, ipbdx_box box) {
+    ipbdx_seeking all;
+    ipbdx_visit root;
+    s->base = (uint32_t)(s->edges ? other->edge_begin : other->triangle_begin);
+    s->reach = 0.5f * (own->thickness + other->thickness) + s->world->pair_leeway;
+    s->tree.nodes = (s->edges ? s->world->edge_nodes : s->world->triangle_nodes) + 6 * (size_t)s->base;
+    root.node = 0, root.low = 0, root.high = s->edges ? other->edge_count : other->triangle_count;
+    ipbdx_seek_within(s, box, 0, &all);
+    if (ipbdx_seek_misses(s, &all, root)) return false;
+    s->tree = ipbdx_tree_of(s->world, other, s->edges);
+    return true;
+}
+/* The pairs of one block of the world's vertices, or of its surface edges, body by body. */
+static void ipbdx_seek_block(ipbdx_seeker *s, int block) {
+    const ipbd_world *world = s->world;
+    const int total = s->edges ? world->counts.surface_edges : world->counts.vertices,
+              end = isphpbdx_mini((block + 1) * IPBDX_SEEK_BLOCK, total);
+    int i, k, next, b;
+    for (i = block * IPBDX_SEEK_BLOCK; i < end; i = next) {
+        const int a = (int)(s->edges ? world->edge_body[i] : world->vertex_body[i]);
+        const ipbdx_body *own = world->bodies + a;
+        const ipbdx_tree tree = ipbdx_tree_of(world, own, true);
+        const int first = s->edges ? own->edge_begin : own->vertex_begin;
+        ipbdx_box box = s->edges ? ipbdx_item_box(world, &tree, i - first) : ipbdx_vertex_box(world, i);
+        next = isphpbdx_mini(end, first + (s->edges ? own->edge_count : own->vertex_count));
+        s->own_begin = own->vertex_begin;
+        if (!ipbdx_soft(own)) continue;
+        for (k = i + 1; k < next; ++k)
+            box = ipbdx_box_join(box, s->edges ? ipbdx_item_box(world, &tree, k - first) : ipbdx_vertex_box(world, k));
+        for (b = s->edges ? a : 0; b < world->counts.bodies && !s->full; ++b) {
+            if (!ipbdx_meets(world, a, b) || !ipbdx_seek_in(s, own, world->bodies + b, box)) continue;
+            if (s->edges) ipbdx_seek_edges(s, own, i - first, next - first);
+            else ipbdx_seek_points(s, i - first, next - first);
+        }
+    }
+}
+/* Blocks of vertices come first, then those of edges. */
+typedef struct ipbdx_listing {
+    ipbd_world *world;
+    int point_blocks, blocks, room; /* room: pairs of a block, while all are looked at together */
+} ipbdx_listing;
+
+static ipbdx_seeker ipbdx_list_block(const ipbdx_listing *l, int index, ipbdx_pair *pairs, int limit) {
+    ipbdx_seeker s;
+    s.world = l->world, s.pairs = pairs, s.limit = limit, s.count = 0, s.full = false;
+    s.edges = index >= l->point_blocks;
+    ipbdx_seek_block(&s, s.edges ? index - l->point_blocks : index);
+    return s;
+}
+static void ipbdx_list_task(void *context, int index) {
+    const ipbdx_listing *l = (const ipbdx_listing *)context;
+    const ipbdx_seeker s = ipbdx_list_block(l, index, l->world->pairs + (size_t)index * (size_t)l->room, l->room);
+    l->world->block_contacts[index] = s.full ? -1 : s.count;
+}
+/* All blocks at once, each into its part of the list, which is packed then; false where one has too many. */
+static bool ipbdx_list_together(ipbdx_listing *l) {
+    ipbd_world *world = l->world;
+    int k;
+    if (l->room < IPBDX_SEEK_BLOCK) return false;
+    isphpbdx_run(&world->desc.parallel, ipbdx_list_task, l, l->blocks);
+    for (k = 0; k < l->blocks; ++k)
+        if (world->block_contacts[k] < 0) return false;
+    for (k = 0; k < l->blocks; ++k) {
+        if (k == l->point_blocks) world->point_pair_count = world->pair_count;
+        memmove(world->pairs + world->pair_count, world->pairs + (size_t)k * (size_t)l->room,
+                (size_t)world->block_contacts[k] * sizeof(ipbdx_pair));
+        world->pair_count += world->block_contacts[k];
+    }
+    return true;
+}
+/* One block after the other, the list as it is needed; false where it ends first. */
+static bool ipbdx_list_in_turn(const ipbdx_listing *l) {
+    ipbd_world *world = l->world;
     bool fits = true;
-    int a, b;
-    for (a = 0; a < world->counts.vertices; ++a) world->reference[a] = world->origins[a];
+    int k;
+    for (k = 0; k < l->blocks && fits; ++k) {
+        ipbdx_seeker s;
+        if (k == l->point_blocks) world->point_pair_count = world->pair_count;
+        s = ipbdx_list_block(l, k, world->pairs + world->pair_count, world->pair_limit - world->pair_count);
+        world->pair_count += s.count, fits = !s.full;
+    }
+    return fits;
+}
+static void ipbdx_list_pairs(ipbd_world *world) {
+    ipbdx_listing l;
+    bool fits;
+    int v;
+    for (v = 0; v < world->counts.vertices; ++v) world->reference[v] = world->origins[v];
     isphpbdx_run(&world->desc.parallel, ipbdx_refit_task, world, 2 * world->counts.bodies);
+    l.world = world;
+    l.point_blocks = (world->counts.vertices + IPBDX_SEEK_BLOCK - 1) / IPBDX_SEEK_BLOCK;
+    l.blocks = l.point_blocks + (world->counts.surface_edges + IPBDX_SEEK_BLOCK - 1) / IPBDX_SEEK_BLOCK;
+    l.room = world->pair_limit / isphpbdx_maxi(l.blocks, 1);
     world->pair_count = 0, world->point_pair_count = world->pair_limit;
-    for (a = 0; a < world->counts.bodies; ++a)
-        for (b = 0; b < world->counts.bodies && fits; ++b)
-            if (ipbdx_meets(world, a, b)) fits = ipbdx_find_point_pairs(world, a, b);
-    world->point_pair_count = world->pair_count;
-    for (a = 0; a < world->counts.bodies; ++a)
-        for (b = a; b < world->counts.bodies && fits; ++b)
-            if (ipbdx_meets(world, a, b)) fits = ipbdx_find_edge_pairs(world, a, b);
+    fits = ipbdx_list_together(&l) || ipbdx_list_in_turn(&l);
+    world->point_pair_count = isphpbdx_mini(world->point_pair_count, world->pair_count);
     if (!fits) world->flags |= IPBD_STEP_CONTACTS_FULL;
     world->pairs_stale = !fits; /* a list that was cut short depends on when it was made: make it every time */
 }
@@ -6717,6 +6900,9 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_TINY
 #undef IPBDX_SLAB_VERTICES
 #undef IPBDX_PAIR_BLOCK
+#undef IPBDX_SEEK_BLOCK
+#undef IPBDX_GROUP
+#undef IPBDX_STARTS
 #undef IPBDX_PI
 #undef IPBDX_PUSH_SPEED
 #undef IPBDX_PUSH_SHARE

@@ -861,6 +861,9 @@ ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_min(isphpbdx_f4 a, isphpbdx_f4 b) {
 ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_max(isphpbdx_f4 a, isphpbdx_f4 b) {
     return _mm_max_ps(a, b);
 } /* a > b ? a : b */
+ISPHPBD_INLINE int isphpbdx_f4_below(isphpbdx_f4 a, isphpbdx_f4 b) { /* bits 0 .. 3: a < b */
+    return _mm_movemask_ps(_mm_cmplt_ps(a, b));
+}
 #else
 typedef struct isphpbdx_f4 {
     float v[4];
@@ -889,6 +892,9 @@ ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_load(const float *p) { return isphpbdx_f4
 ISPHPBD_INLINE void isphpbdx_f4_store(float *p, isphpbdx_f4 v) { memcpy(p, v.v, sizeof v.v); }
 ISPHPBD_INLINE isphpbdx_f4 isphpbdx_f4_sqrt(isphpbdx_f4 a) {
     return isphpbdx_f4_set(sqrtf(a.v[0]), sqrtf(a.v[1]), sqrtf(a.v[2]), sqrtf(a.v[3]));
+}
+ISPHPBD_INLINE int isphpbdx_f4_below(isphpbdx_f4 a, isphpbdx_f4 b) {
+    return (a.v[0] < b.v[0]) | (a.v[1] < b.v[1]) << 1 | (a.v[2] < b.v[2]) << 2 | (a.v[3] < b.v[3]) << 3;
 }
 #endif
 #endif /* ISPHPBDX_COMMON_IMPLEMENTED */
