@@ -664,13 +664,15 @@ typedef struct isphpbdx_pace {
 typedef struct isphpbdx_wet { /* how a soft body meets the fluid, by its slot in ipbd_world */
     uint32_t fluids;          /* bit per material */
     uint32_t solid;           /* its inside is not for water */
+    uint32_t held;            /* some vertices are fixed */
     float friction, grip;     /* as in isph_wall */
+    float lent;               /* kg of water, by isphpbdx_find_drifts() */
 } isphpbdx_wet;
 
 typedef struct isphpbdx_known { /* where the vertices of a body were when the coupling last looked */
     uint32_t generation, used;
     int vertex_begin, vertex_count;
-    isphpbd_vec3 load; /* N s per s: water on the body, smoothed; what wakes a sleeping one is a change of it */
+    isphpbd_vec3 drift; /* m/s^2: how a free shell and its water were accelerated, see isphpbdx_find_drifts() */
 } isphpbdx_known;
 
 typedef struct isphpbdx_face { /* a wet triangle at the start of the substep */
@@ -737,7 +739,7 @@ typedef struct isphpbdx_coupling {
     float *star;            /* wall velocity; [3] how it yields, 1/kg */
     float *push;            /* N s, of the water's pressure and friction */
     float *change;          /* N s, of contacts; before them scratch */
-    float *pull;            /* m/s^2: gravity along the normal, which acts on lent mass */
+    float *pull;            /* m/s^2, which acts on lent mass: gravity along the normal, drift across it */
     float *weight;          /* 1/kg, with lent mass; 0: fixed */
     int *degree;            /* wet faces round it */
     uint8_t *sides;         /* 1, 2: water behind, before the faces */
@@ -990,6 +992,12 @@ static void isphpbdx_run_particles(const isphpbdx_coupling *c, void (*task)(void
 }
 
 /* ==== [coupling-bodies] which bodies are wet, and what is remembered of them =======================================*/
+static bool isphpbdx_is_held(const ipbd_world *soft, const ipbdx_body *body) {
+    int v;
+    for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v)
+        if (!(soft->inverse_masses[v] > 0.0f)) return true;
+    return false;
+}
 static void isphpbdx_list_wet(isphpbd_world *world) {
     isphpbdx_coupling *c = &world->coupling;
     int i;
@@ -1001,6 +1009,7 @@ static void isphpbdx_list_wet(isphpbd_world *world) {
         if (slot < 0 || !soft->wet) continue;
         c->wet[slot].fluids = soft->fluids;
         c->wet[slot].solid = body->closed && body->group_count[IPBDX_ELASTICS] + body->group_count[IPBDX_VOLUMES] > 0;
+        c->wet[slot].held = isphpbdx_is_held(world->soft, body);
         c->wet[slot].friction = 1.0f - soft->surface.slip, c->wet[slot].grip = 1.0f;
     }
 }
@@ -1194,7 +1203,8 @@ static void isphpbdx_face_make(isphpbdx_face *f, const float *p, const float *v)
     }
     f->radius = sqrtf(r), f->speed = sqrtf(speed);
 }
-/* Gravity along the vertices' normals: water that is lent falls with its face, but slides along it by itself. */
+/* Gravity along the vertices' normals: water that is lent falls with its face, but slides along it by itself. The body
+   drifts as a whole. */
 static void isphpbdx_find_pulls(isphpbdx_coupling *c) {
     int f, k, v;
     memset(c->pull, 0, 16 * (size_t)c->soft->counts.vertices);
@@ -1203,10 +1213,11 @@ static void isphpbdx_find_pulls(isphpbdx_coupling *c) {
         for (k = 0; k < 3; ++k) isphpbdx_add3(c->pull, c->face[f].v[k], isphpbdx_cross(t->edge1, t->edge2));
     }
     for (v = 0; v < c->soft->counts.vertices; ++v) {
-        const isphpbd_vec3 n = isphpbdx_get3(c->pull, v);
-        const float nn = isphpbdx_dot(n, n), part = c->wet[c->soft->vertex_body[v]].solid ? ISPHPBDX_SOLID_PULL : 1.0f;
-        isphpbdx_put3(c->pull, v,
-                      isphpbdx_scale(n, nn > 0.0f ? part * isphpbdx_dot(n, c->soft->desc.gravity) / nn : 0.0f));
+        const isphpbdx_wet *wet = c->wet + c->soft->vertex_body[v];
+        const isphpbd_vec3 n = isphpbdx_get3(c->pull, v), drift = c->known[c->soft->vertex_body[v]].drift;
+        const float nn = isphpbdx_dot(n, n), part = wet->solid ? ISPHPBDX_SOLID_PULL : 1.0f,
+                    along = part * isphpbdx_dot(n, c->soft->desc.gravity) - isphpbdx_dot(n, drift);
+        isphpbdx_put3(c->pull, v, isphpbdx_madd(drift, n, nn > 0.0f ? along / nn : 0.0f));
     }
 }
 /* Lists the wet triangles. */
@@ -2217,6 +2228,27 @@ static void isphpbdx_give_back(isphpbdx_coupling *c) {
             isphpbdx_add3(c->u1, i, isphpbdx_scale(isphpbdx_get3(c->star, c->face[place->face].v[k]), share * b[k]));
     }
 }
+/* How the water that a free shell carries was accelerated, on average. Across the normals lent mass takes part in that in
+   the next substep: else a shell falls slower than its water, and momentum that goes back to water of another speed is
+   energy from nowhere. A shell that is held stays behind instead, and water slides along it. */
+static void isphpbdx_find_drifts(isphpbdx_coupling *c) {
+    int i;
+    for (i = 0; i < c->soft->desc.capacity.bodies; ++i) c->known[i].drift = ipbdx_zero3();
+    for (i = 0; i < c->water.count; ++i) {
+        const float share = isphpbdx_lent_share(c, i), mass = share * isphpbdx_particle_mass(c, i);
+        isphpbd_vec3 *drift;
+        int body;
+        if (!(share > 0.0f)) continue;
+        body = c->face[c->place[ISPHPBDX_PLACES * (size_t)i].face].body;
+        if (c->wet[body].solid || c->wet[body].held) continue;
+        drift = &c->known[body].drift;
+        *drift = isphpbdx_madd(*drift, isphpbdx_sub(isphpbdx_get3(c->u1, i), isphpbdx_get3(c->u0, i)), mass);
+        c->wet[body].lent += mass;
+    }
+    for (i = 0; i < c->soft->desc.capacity.bodies; ++i)
+        if (c->wet[i].lent > 0.0f)
+            c->known[i].drift = isphpbdx_scale(c->known[i].drift, 1.0f / (c->wet[i].lent * c->seconds));
+}
 /* What constraints did: all change of momentum that is neither water's nor gravity's. */
 static void isphpbdx_keep_reactions(isphpbdx_coupling *c) {
     const ipbd_world *soft = c->soft;
@@ -2274,6 +2306,7 @@ static void isphpbdx_water_finish(void *user, const float *start, float *positio
     isphpbdx_displace(c);
     isphpbdx_measure_mismatch(c);
     isphpbdx_give_back(c);
+    isphpbdx_find_drifts(c);
     isphpbdx_fence_all(c);
     isphpbdx_books_close(c);
     world->stats.ticks_coupling += isphpbdx_ticks(&world->desc.clock) - began;
@@ -4524,9 +4557,9 @@ static void isphpbdx_stream_reactions(isphx_stream *s, const isphpbdx_coupling *
         const ipbdx_body *body = c->soft->bodies + slot;
         const isphpbdx_known *known = c->known + slot;
         const float *reaction = isphpbdx_is_known(c, slot) ? c->reaction + 4 * (size_t)known->vertex_begin : NULL;
-        isphpbd_vec3 load = reaction ? known->load : ipbdx_zero3();
+        isphpbd_vec3 drift = reaction ? known->drift : ipbdx_zero3();
         if (!body->used) continue;
-        isphx_stream_floats(s, &load.x, 3);
+        isphx_stream_floats(s, &drift.x, 3);
         for (i = 0; i < 4 * body->vertex_count; ++i) {
             float value = reaction ? reaction[i] : 0.0f;
             isphx_stream_floats(s, &value, 1);
@@ -4542,7 +4575,7 @@ static void isphpbdx_apply_reactions(isphx_stream *s, isphpbdx_coupling *c) {
         if (!body->used) continue;
         known->used = 1, known->generation = body->generation;
         known->vertex_begin = body->vertex_begin, known->vertex_count = body->vertex_count;
-        isphx_stream_floats(s, &known->load.x, 3);
+        isphx_stream_floats(s, &known->drift.x, 3);
         isphx_stream_floats(s, c->reaction + 4 * (size_t)body->vertex_begin, 4 * body->vertex_count);
     }
 }

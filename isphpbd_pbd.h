@@ -275,9 +275,12 @@ typedef struct ipbd_mesh_report {
 
 #define IPBD_NO_VERTEX 0xffffffffu
 
-/* How stiff: by compliance (SI, independent of step, iterations, mass and mesh), by the classic PBD stiffness, or not
-   at all. A PBD stiffness k is the share of an error that is taken away per 1/60 s, whatever the number of substeps and
-   iterations: 0.6 is visibly stretchy, 0.9 firm, 1 as stiff as the iterations allow. */
+/* How stiff: by compliance (SI, independent of step, iterations, mass and mesh), by a stiffness as of PBD, or not at
+   all. A stiffness k becomes a spring when the body is created, from its size and masses: that with which a stretch of
+   the whole body loses the share k within 1/60 s. So it depends neither on substeps, iterations and mesh nor on what
+   the body carries later: 0 does nothing, 0.6 is visibly stretchy, 0.9 firm, 1 as stiff as the iterations allow. Such
+   springs harden, as rubber does: thirty times where edges are longer by (1 - k) / k, 67 % for 0.6 and 11 % for 0.9, and
+   no more from there on. Bends, volumes and balloons are taken one by one (a finer mesh is softer) and do not harden. */
 typedef enum ipbd_measure { IPBD_ABSENT = 0, IPBD_COMPLIANCE, IPBD_STIFFNESS } ipbd_measure;
 typedef struct ipbd_elasticity {
     ipbd_measure measure;
@@ -996,6 +999,7 @@ works */
     0.1f /* and at most this share of what is missing per substep: more makes layers tremble
 */
 #define IPBDX_STIFFNESS_PERIOD (1.0f / 60.0f) /* s: a PBD stiffness k takes the share k of an error away in this time */
+#define IPBDX_HARDENING        30.0f /* F = K x (1 + this * (strain / ((1 - k) / k))^2), at most K x (1 + this) */
 
 /* ---- [math] small numbers that C's library does not give bit-equal everywhere ------------------------------------ */
 
@@ -1015,19 +1019,6 @@ static isphpbd_vec3 ipbdx_max3(isphpbd_vec3 a, isphpbd_vec3 b) {
 static isphpbd_vec3 ipbdx_unit(isphpbd_vec3 a, isphpbd_vec3 fallback) {
     float length = isphpbdx_length(a);
     return length > IPBDX_TINY ? isphpbdx_scale(a, 1.0f / length) : fallback;
-}
-/* base^exponent for base in [0, 1], exponent >= 0, from square roots alone: the same bits on every machine. */
-static float ipbdx_power(float base, float exponent) {
-    double result = 1.0, root = (double)base, whole = (double)exponent;
-    int i;
-    if (exponent > 4096.0f) whole = 4096.0;
-    for (; whole >= 1.0; whole -= 1.0) result *= root;
-    for (i = 0; i < 30; ++i) {
-        root = sqrt(root);
-        whole *= 2.0;
-        if (whole >= 1.0) result *= root, whole -= 1.0;
-    }
-    return (float)result;
 }
 static isphpbd_quat ipbdx_quat_identity(void) {
     isphpbd_quat q;
@@ -1229,7 +1220,8 @@ typedef struct ipbdx_body {
     int group_begin[IPBDX_STORES], group_count[IPBDX_STORES];
     int slab_begin, slab_interior, slab_count; /* interiors first, then the seams between them */
     int constraint_count[IPBDX_KINDS];         /* without padding */
-    ipbd_elasticity elasticity[IPBDX_KINDS], balloon;
+    ipbd_elasticity balloon;
+    float hardening[IPBDX_LINK + 1]; /* of edges by kind: their force is K x (1 + this * strain^2) */
     float balloon_pressure, balloon_lambda, overpressure, rest_volume, warm_start,
         lambda_h;   /* lambda_h: h of the multipliers */
     float stiffest; /* 1/s^2: largest stiffness times response of an elastic element */
@@ -2089,6 +2081,7 @@ static isphpbd_result ipbdx_clean_mesh(ipbdx_build *b) {
 static float ipbdx_distance(const ipbdx_build *b, uint32_t i, uint32_t j) {
     return isphpbdx_length(isphpbdx_sub(b->positions[i], b->positions[j]));
 }
+/* Compliances; stiffnesses are turned into some at the end, see ipbdx_soften(). */
 static float ipbdx_alpha(ipbd_elasticity e, float factor) {
     return e.measure == IPBD_COMPLIANCE ? e.value * factor : 0.0f;
 }
@@ -2286,6 +2279,59 @@ static isphpbd_result ipbdx_derive_masses(ipbdx_build *b) {
             return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "a vertex's mass is out of the range of float");
     return ISPHPBD_OK;
 }
+static ipbd_elasticity ipbdx_kind_elasticity(const ipbd_body_desc *d, int kind) {
+    switch (kind) {
+        case IPBDX_STRETCH: return d->stretch;
+        case IPBDX_SHEAR: return d->shear;
+        case IPBDX_LINK: return d->link;
+        case IPBDX_VOLUME: return d->volume;
+        case IPBDX_ELASTIC: return ipbd_absent();
+        default: return d->bend;
+    }
+}
+/* Times the sum of w |grad C|^2, the compliance of which an implicit step of one period (s^2: its square) takes the
+   share k of an error away: k = w / (w + alpha / period^2). */
+static float ipbdx_softness(float k) {
+    return IPBDX_STIFFNESS_PERIOD * IPBDX_STIFFNESS_PERIOD * (1.0f - k) / isphpbdx_max(k, 1e-6f);
+}
+static float ipbdx_dihedral_response(const ipbdx_build *b, const uint32_t *v, const float *w) {
+    const uint32_t first[3] = {v[0], v[1], v[2]}, second[3] = {v[0], v[1], v[3]};
+    const float length = ipbdx_distance(b, v[0], v[1]);
+    const float g2 = 0.5f * length / ipbdx_triangle_area(b->positions, first),
+                g3 = 0.5f * length / ipbdx_triangle_area(b->positions, second);
+    return w[2] * g2 * g2 + w[3] * g3 * g3 + 0.25f * (w[0] + w[1]) * (g2 + g3) * (g2 + g3); /* gradients sum to 0 */
+}
+/* Sum of w |grad C|^2 at rest. */
+static float ipbdx_rest_response(const ipbdx_build *b, const ipbdx_item *item) {
+    const uint32_t *v = item->v;
+    float w[4], k[4], sum = 0.0f;
+    isphpbd_vec3 p[4];
+    int i;
+    for (i = 0; i < 4; ++i) w[i] = 1.0f / b->masses[v[i]], p[i] = b->positions[v[i]];
+    if (item->kind == IPBDX_DIHEDRAL) return ipbdx_dihedral_response(b, v, w);
+    if (item->kind == IPBDX_ISOMETRIC) ipbdx_isometric_weights(p, k);
+    else if (item->kind != IPBDX_VOLUME) return w[0] + w[1];
+    for (i = 0; i < 4; ++i) {
+        const uint32_t face[3] = {v[(i + 1) & 3], v[(i + 2) & 3], v[(i + 3) & 3]};
+        if (item->kind == IPBDX_VOLUME) k[i] = ipbdx_triangle_area(b->positions, face) / 3.0f;
+        sum += w[i] * k[i] * k[i];
+    }
+    return sum;
+}
+/* Stiffnesses become compliances. Waves of stretch cross an edge in its share of the time that they need for the whole
+   body, whose slowest motion has the angular frequency pi / (that time): so the mesh does not matter. The body's size
+   is the side of the cube with its diagonal. */
+static void ipbdx_soften(ipbdx_build *b) {
+    int i;
+    for (i = 0; i < b->item_count; ++i) {
+        ipbdx_item *item = b->items + i;
+        const ipbd_elasticity e = ipbdx_kind_elasticity(b->desc, item->kind);
+        const bool along = item->kind == IPBDX_STRETCH || item->kind == IPBDX_SHEAR || item->kind == IPBDX_LINK;
+        const float share = along ? 1.7320508f * IPBDX_PI * item->rest / b->diagonal : 1.0f;
+        if (e.measure != IPBD_STIFFNESS) continue;
+        item->alpha = isphpbdx_min(ipbdx_rest_response(b, item) * ipbdx_softness(e.value) * share * share, 1e20f);
+    }
+}
 static isphpbd_result ipbdx_derive(ipbdx_build *b) {
     const ipbd_body_desc *d = b->desc;
     isphpbd_result result = ipbdx_derive_masses(b);
@@ -2304,6 +2350,7 @@ static isphpbd_result ipbdx_derive(ipbdx_build *b) {
         if (!(b->masses[b->map[d->pinned[i]]] > 0.0f))
             return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "a pinned vertex belongs to no element");
     if (b->report.zero_edges) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "an edge has no length");
+    ipbdx_soften(b);
     return ISPHPBD_OK;
 }
 
@@ -2681,12 +2728,14 @@ static void ipbdx_commit_surface(ipbd_world *world, const ipbdx_build *b, int sl
     for (i = 0; i < 3 * b->triangle_count; ++i)
         world->world_triangles[3 * world->counts.triangles + i] = triangles[i] + (uint32_t)world->counts.vertices;
 }
+static float ipbdx_hardening(ipbd_elasticity e) {
+    const float share = e.measure == IPBD_STIFFNESS ? e.value / isphpbdx_max(1.0f - e.value, 0.01f) : 0.0f;
+    return IPBDX_HARDENING * share * share;
+}
 static void ipbdx_body_material(ipbdx_body *body, const ipbd_body_desc *d) {
-    int k;
-    for (k = 0; k < IPBDX_KINDS; ++k) body->elasticity[k] = ipbd_compliance(0.0f);
-    body->elasticity[IPBDX_STRETCH] = d->stretch, body->elasticity[IPBDX_SHEAR] = d->shear;
-    body->elasticity[IPBDX_BEND] = body->elasticity[IPBDX_DIHEDRAL] = body->elasticity[IPBDX_ISOMETRIC] = d->bend;
-    body->elasticity[IPBDX_LINK] = d->link, body->elasticity[IPBDX_VOLUME] = d->volume;
+    body->hardening[IPBDX_STRETCH] = ipbdx_hardening(d->stretch);
+    body->hardening[IPBDX_SHEAR] = ipbdx_hardening(d->shear);
+    body->hardening[IPBDX_BEND] = 0.0f, body->hardening[IPBDX_LINK] = ipbdx_hardening(d->link);
     body->balloon = d->balloon, body->balloon_pressure = d->balloon_pressure, body->overpressure = d->overpressure;
     body->warm_start = d->warm_start, body->tether_slack = d->tether_slack, body->damping = d->damping,
     body->drag = d->drag;
@@ -2797,20 +2846,24 @@ ISPHPBD_API ipbd_body ipbd_body_create(ipbd_world *world, const ipbd_body_desc *
 }
 
 /* ---- [kernels] four constraints at a time ---------------------------------------------------------------------------
-   XPBD (Macklin et al. 2016): dlambda = k (-C - a lambda) / (sum w |grad C|^2 + a), dx = w grad C dlambda, a = alpha /
-   h^2.
-   k is 1 for compliances; a PBD stiffness has alpha = 0 and k < 1. Guards are positive tests, so a NaN stays where it
-   is. */
+   XPBD (Macklin et al. 2016): dlambda = (-C - a lambda) / (sum w |grad C|^2 + a), dx = w grad C dlambda, a = alpha /
+   h^2. Guards are positive tests, so a NaN stays where it is. */
 
 typedef enum ipbdx_mode { IPBDX_FIRST = 0, IPBDX_AGAIN, IPBDX_APPLY } ipbdx_mode;
 typedef struct ipbdx_pass {
     ipbdx_mode mode; /* FIRST: multipliers are taken as zero. APPLY: they stay, and only act on the positions */
-    float h2, inverse_h2, factor;
+    float h2, inverse_h2, hardening;
 } ipbdx_pass;
 
+/* Compliance at this length of a spring whose force is K x (1 + hardening * strain^2), up to a last stiffness. */
+ISPHPBD_INLINE isphpbdx_f4 ipbdx_hardened(isphpbdx_f4 alpha, isphpbdx_f4 rest, isphpbdx_f4 length, float hardening) {
+    const isphpbdx_f4 x = IPBDX_SUB(length, rest), rest2 = IPBDX_MUL(rest, rest), x2 = IPBDX_MUL(x, x);
+    const isphpbdx_f4 more =
+        isphpbdx_f4_min(IPBDX_MUL(IPBDX_ALL(hardening), x2), IPBDX_MUL(IPBDX_ALL(IPBDX_HARDENING), rest2));
+    return isphpbdx_f4_div(IPBDX_MUL(alpha, rest2), isphpbdx_f4_max(IPBDX_ADD(rest2, more), IPBDX_ALL(1e-30f)));
+}
 static void ipbdx_solve_edges(float *x, ipbdx_edges *g, ipbdx_edges *end, ipbdx_pass pass) {
     const isphpbdx_f4 tiny = IPBDX_ALL(IPBDX_TINY), zero = IPBDX_ALL(0.0f), inverse_h2 = IPBDX_ALL(pass.inverse_h2);
-    const isphpbdx_f4 factor = IPBDX_ALL(pass.factor);
     for (; g < end; ++g) {
         ipbdx_p4 a = ipbdx_gather(x, g->v[0]), b = ipbdx_gather(x, g->v[1]);
         ipbdx_v4 d = ipbdx_v4_sub(a.p, b.p);
@@ -2819,10 +2872,11 @@ static void ipbdx_solve_edges(float *x, ipbdx_edges *g, ipbdx_edges *end, ipbdx_
             s = ipbdx_f4_select_gt(length, tiny, isphpbdx_f4_div(isphpbdx_f4_load(g->lambda), length), zero);
         } else {
             isphpbdx_f4 alpha = IPBDX_MUL(isphpbdx_f4_load(g->alpha), inverse_h2);
+            if (pass.hardening > 0.0f) alpha = ipbdx_hardened(alpha, isphpbdx_f4_load(g->rest), length, pass.hardening);
             lambda = pass.mode == IPBDX_FIRST ? zero : isphpbdx_f4_load(g->lambda);
             s = IPBDX_SUB(IPBDX_SUB(isphpbdx_f4_load(g->rest), length), IPBDX_MUL(alpha, lambda));
             den = IPBDX_MUL(IPBDX_ADD(IPBDX_ADD(a.w, b.w), alpha), length);
-            s = ipbdx_f4_select_gt(den, tiny, isphpbdx_f4_div(IPBDX_MUL(s, factor), den), zero);
+            s = ipbdx_f4_select_gt(den, tiny, isphpbdx_f4_div(s, den), zero);
             isphpbdx_f4_store(g->lambda, IPBDX_ADD(lambda, IPBDX_MUL(s, length)));
         }
         a.p = ipbdx_v4_madd(a.p, d, IPBDX_MUL(s, a.w));
@@ -2842,8 +2896,7 @@ ISPHPBD_INLINE isphpbdx_f4 ipbdx_multiplier(float *stored, const float *alphas, 
     lambda = pass->mode == IPBDX_FIRST ? zero : isphpbdx_f4_load(stored);
     den = IPBDX_ADD(weight, alpha);
     step = IPBDX_SUB(IPBDX_SUB(zero, error), IPBDX_MUL(alpha, lambda));
-    step = ipbdx_f4_select_gt(den, IPBDX_ALL(IPBDX_TINY),
-                              isphpbdx_f4_div(IPBDX_MUL(step, IPBDX_ALL(pass->factor)), den), zero);
+    step = ipbdx_f4_select_gt(den, IPBDX_ALL(IPBDX_TINY), isphpbdx_f4_div(step, den), zero);
     isphpbdx_f4_store(stored, IPBDX_ADD(lambda, step));
     return step;
 }
@@ -3199,7 +3252,7 @@ static void ipbdx_group_forces(const ipbd_world *world, const ipbdx_body *body, 
         memcpy(aligned + 4 * k, x + 4 * (size_t)out->v[k], 12);
         aligned[4 * k + 3] = body->lambda_h > 0.0f ? 1.0f / (body->lambda_h * body->lambda_h) : 0.0f;
     }
-    pass.mode = IPBDX_APPLY, pass.h2 = pass.inverse_h2 = pass.factor = 0.0f;
+    pass.mode = IPBDX_APPLY, pass.h2 = pass.inverse_h2 = pass.hardening = 0.0f;
     switch (store) {
         case IPBDX_EDGES: ipbdx_solve_edges(aligned, &copy.e, &copy.e + 1, pass); break;
         case IPBDX_DIHEDRALS: ipbdx_solve_dihedrals(aligned, &copy.q, &copy.q + 1, pass); break;
@@ -3277,15 +3330,11 @@ typedef struct ipbdx_job {
 } ipbdx_job;
 
 static ipbdx_pass ipbdx_make_pass(const ipbd_world *world, const ipbdx_body *body, int kind) {
-    ipbd_elasticity e = body->elasticity[kind];
     bool warm = kind == IPBDX_ELASTIC && body->warm_start > 0.0f;
     ipbdx_pass pass;
     pass.mode = world->iteration == 0 && !warm ? IPBDX_FIRST : IPBDX_AGAIN;
     pass.h2 = world->h * world->h, pass.inverse_h2 = 1.0f / pass.h2;
-    pass.factor = 1.0f;
-    if (e.measure == IPBD_STIFFNESS)
-        pass.factor =
-            1.0f - ipbdx_power(1.0f - e.value, world->h / (IPBDX_STIFFNESS_PERIOD * (float)world->desc.iterations));
+    pass.hardening = kind <= IPBDX_LINK ? body->hardening[kind] : 0.0f;
     return pass;
 }
 /* How far one sweep over elastic elements falls short of the substep: about the square of sound's way per substep in
@@ -3555,21 +3604,20 @@ static double ipbdx_shape_volume(const ipbd_world *world, const ipbdx_body *body
     return body->closed ? ipbdx_surface_volume(world, body) : 0.0;
 }
 static void ipbdx_solve_balloon(ipbd_world *world, ipbdx_body *body) {
-    double weight = 0.0, alpha = 0.0, factor = 1.0, step;
+    double weight = 0.0, own = 0.0, alpha, step; /* own: without lent mass */
     int i, end = body->vertex_begin + body->vertex_count;
     ipbdx_area_normals(world, body);
     for (i = body->vertex_begin; i < end; ++i) {
         isphpbd_vec3 n = ipbdx_v3(world->normals + 4 * (size_t)i);
         weight += (double)(world->positions[4 * (size_t)i + 3] * isphpbdx_dot(n, n));
+        own += (double)(world->inverse_masses[i] * isphpbdx_dot(n, n));
     }
-    if (body->balloon.measure == IPBD_COMPLIANCE)
-        alpha = (double)body->balloon.value / ((double)world->h * (double)world->h);
-    else
-        factor = 1.0 - (double)ipbdx_power(1.0f - body->balloon.value,
-                                           world->h / (IPBDX_STIFFNESS_PERIOD * (float)world->desc.iterations));
+    alpha = body->balloon.measure == IPBD_COMPLIANCE ? (double)body->balloon.value
+                                                     : own * (double)ipbdx_softness(body->balloon.value);
+    alpha /= (double)world->h * (double)world->h;
     if (!(weight + alpha > 1e-30)) return;
     step = (double)body->balloon_pressure * (double)body->rest_volume - ipbdx_surface_volume(world, body);
-    step = factor * (step - alpha * (double)body->balloon_lambda) / (weight + alpha);
+    step = (step - alpha * (double)body->balloon_lambda) / (weight + alpha);
     body->balloon_lambda += (float)step;
     for (i = body->vertex_begin; i < end; ++i) {
         float *x = world->positions + 4 * (size_t)i;
@@ -6910,6 +6958,7 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_SWEEPS
 #undef IPBDX_MOST_SWEEPS
 #undef IPBDX_STIFFNESS_PERIOD
+#undef IPBDX_HARDENING
 #undef IPBDX_ADD
 #undef IPBDX_SUB
 #undef IPBDX_MUL

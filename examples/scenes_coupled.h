@@ -11,10 +11,9 @@ static isphpbd_world_desc coupled_desc(scene *s, float spacing, float volume, in
     return desc;
 }
 
-/* The paper's stiffness is the share of an error that a step of 5 ms takes away; the library's counts per 1/60 s. */
+/* The paper's stiffness. */
 static ipbd_elasticity coupled_stiffness(scene *s, float fallback) {
-    float k = scene_setting(s, "stiffness", fallback);
-    return ipbd_stiffness(1.0f - powf(1.0f - f_clamp(k, 0.0f, 1.0f), 1.0f / 60.0f / 0.005f));
+    return ipbd_stiffness(f_clamp(scene_setting(s, "stiffness", fallback), 0.0f, 1.0f));
 }
 
 /* Volume of the surface's inside below the level; an open rim above it counts as closed. By Gauss' theorem it is the

@@ -91,6 +91,7 @@ static greatest_test_res stream(double speed, double triangles, ipbd_elasticity 
 TEST slow_jets(void) {
     CHECK_CALL(stream(2.0, 1.0, ipbd_stiffness(0.9f)));
     CHECK_CALL(stream(5.0, 2.0, ipbd_body_desc_preset(IPBD_RUBBER_SHEET).stretch));
+    CHECK_CALL(stream(5.0, 2.0, ipbd_stiffness(0.9f)));
     PASS();
 }
 TEST fast_jets(void) {
@@ -98,6 +99,8 @@ TEST fast_jets(void) {
     CHECK_CALL(stream(10.0, 4.0, rubber));
     CHECK_CALL(stream(20.0, 1.0, rubber));
     CHECK_CALL(stream(20.0, 2.0, rubber));
+    CHECK_CALL(stream(20.0, 2.0, ipbd_stiffness(0.6f)));
+    CHECK_CALL(stream(20.0, 1.0, ipbd_stiffness(0.9f)));
     PASS();
 }
 

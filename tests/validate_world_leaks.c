@@ -29,7 +29,7 @@ static void stream_case(sph_run *run, const stream_desc *d, const char *sheet) {
     judge_leaks(run, name, &r);
 }
 
-/* A rubber sheet as its preset has it, and one by the stiffness of the papers. */
+/* A rubber sheet as its preset has it, and two by the stiffness of the papers. */
 static void case_streams(sph_run *run) {
     static const double speeds[4] = {2, 5, 10, 20}, sizes[3] = {1, 2, 4};
     stream_desc d = {0, 0, 0, {IPBD_ABSENT, 0.0f}, true};
@@ -39,9 +39,10 @@ static void case_streams(sph_run *run) {
         d.stretch = ipbd_body_desc_preset(IPBD_RUBBER_SHEET).stretch;
         stream_case(run, &d, "rubber");
     }
-    for (int i = 0; i < 3; i++) {
-        d.speed = 5.0, d.triangles = sizes[i], d.stretch = ipbd_stiffness(0.9f);
-        stream_case(run, &d, "stiffness 0.9");
+    for (int i = 0; i < 12; i++) {
+        d.speed = speeds[i / 3], d.triangles = sizes[i % 3];
+        d.stretch = ipbd_stiffness(0.6f), stream_case(run, &d, "stiffness 0.6");
+        d.stretch = ipbd_stiffness(0.9f), stream_case(run, &d, "stiffness 0.9");
     }
 }
 
