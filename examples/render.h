@@ -68,8 +68,9 @@ uint32_t render_error_color(float value);
 #include <stdlib.h>
 #include <string.h>
 
-#define RENDER_FAR 1e6f
-#define RENDER_ETA 1.333f /* refractive index of water */
+#define RENDER_FAR   1e6f
+#define RENDER_ETA   1.333f /* refractive index of water */
+#define RENDER_TOUCH 0.5f   /* spacings: water this near to a skin is on it */
 
 enum {
     RENDER_DEPTH = 3,
@@ -162,13 +163,17 @@ static bool render_build_tree(render_context *c) {
     return true;
 }
 
-/* For surface_input.solid: a closed mesh at least 2.5 spacings thick there; not cloth, whose other side may be dry. */
-static float render_thick_solid(void *user, vec3 p, vec3 direction, float reach) {
+/* For surface_input.solid: thick is what cannot be seen through and has its other side 2.5 spacings away or more. */
+static surface_touch render_touch(void *user, vec3 p, vec3 direction, float reach, vec3 *point, vec3 *normal) {
     const render_context *c = (const render_context *)user;
     bvh_hit near = bvh_nearest(&c->tree, p, direction, 0.0f, reach), far;
-    if (near.primitive < 0 || c->scene->meshes[c->tree.primitives[near.primitive].owner].opacity < 0.99f) return -1.0f;
+    const bvh_primitive *face;
+    if (near.primitive < 0) return SURFACE_NOTHING;
+    face = &c->tree.primitives[near.primitive];
+    *point = v3_madd(p, direction, near.t), *normal = v3_unit(v3_cross(face->e1, face->e2));
+    if (c->scene->meshes[face->owner].opacity < 0.99f) return SURFACE_THIN;
     far = bvh_nearest(&c->tree, p, direction, near.t + 0.05f * reach, RENDER_FAR);
-    return far.primitive >= 0 && far.t - near.t > 2.5f * c->scene->fluid.spacing ? near.t : -1.0f;
+    return far.primitive >= 0 && far.t - near.t > 2.5f * c->scene->fluid.spacing ? SURFACE_THICK : SURFACE_THIN;
 }
 
 static void render_camera(render_context *c) {
@@ -182,11 +187,11 @@ static void render_camera(render_context *c) {
 
 /* ---- [sky] ------------------------------------------------------------------------------------------------------- */
 
-static const vec3 render_horizon = {0.60f, 0.69f, 0.77f};
+static const vec3 render_horizon = {0.60f, 0.69f, 0.79f};
 
 /* A bright studio: pale horizon, blue above, one large soft lamp where the sun is. */
 static vec3 render_sky(const render_context *c, vec3 d) {
-    vec3 color = v3_mix(render_horizon, v3(0.13f, 0.26f, 0.47f), f_smooth(-0.02f, 0.85f, d.y));
+    vec3 color = v3_mix(render_horizon, v3(0.13f, 0.26f, 0.47f), f_smooth(-0.02f, 0.7f, d.y));
     float lamp = v3_dot(d, c->sun);
     color = v3_madd(color, v3(1.0f, 0.96f, 0.88f),
                     0.5f * f_smooth(0.80f, 1.0f, lamp) + 9.0f * f_smooth(0.985f, 0.995f, lamp));
@@ -196,7 +201,7 @@ static vec3 render_sky(const render_context *c, vec3 d) {
 static vec3 render_ground_color(const render_context *c, vec3 p) {
     float square = 0.125f * c->size;
     int checker = ((int)floorf(p.x / square) + (int)floorf(p.z / square)) & 1;
-    return checker ? v3(0.315f, 0.30f, 0.28f) : v3(0.375f, 0.36f, 0.335f);
+    return checker ? v3(0.335f, 0.325f, 0.31f) : v3(0.395f, 0.385f, 0.37f);
 }
 
 /* ---- [light] ----------------------------------------------------------------------------------------------------- */
@@ -291,6 +296,35 @@ static void render_leave(const render_context *c, vec3 o, vec3 d, render_entry *
                                     : surface_normal(&c->water, v3_madd(o, d, leaving->t));
 }
 
+static float render_floor_distance(const render_context *c, vec3 o, vec3 d) {
+    float t = d.y < 0.0f ? (c->scene->ground - o.y) / d.y : RENDER_FAR;
+    return t > 1e-4f * c->size ? t : RENDER_FAR;
+}
+
+static bool render_is_skin(const render_context *c, const bvh_hit *hit) {
+    int owner = hit->primitive >= 0 ? c->tree.primitives[hit->primitive].owner : -1;
+    return owner >= 0 && c->scene->meshes[owner].opacity < 0.99f;
+}
+
+/* Distance to the floor or to the nearest solid that cannot be seen through, at most t_max. */
+static float render_opaque_distance(const render_context *c, vec3 o, vec3 d, float t_max) {
+    float t = 1e-4f * c->size, limit = fminf(t_max, render_floor_distance(c, o, d));
+    int layer;
+    for (layer = 0; layer < 8; ++layer) {
+        bvh_hit hit = bvh_nearest(&c->tree, o, d, t, limit);
+        if (!render_is_skin(c, &hit)) return hit.t;
+        t = hit.t + 1e-4f * c->size;
+    }
+    return limit;
+}
+
+/* What coloured glass or rubber lets through. */
+static vec3 render_tint(const render_context *c, const bvh_hit *hit) {
+    vec3 color = c->scene->meshes[c->tree.primitives[hit->primitive].owner].color;
+    float most = fmaxf(color.x, fmaxf(color.y, fmaxf(color.z, 1e-3f)));
+    return v3_mix(v3_all(1.0f), v3_scale(color, 1.0f / most), 0.6f);
+}
+
 /* What reaches a point from the sun, without refraction: blocked by solids, coloured by liquid. */
 static vec3 render_sunlight(const render_context *c, vec3 p) {
     vec3 light = v3_all(1.0f);
@@ -350,7 +384,9 @@ static bool render_photon(const render_context *c, vec3 o, vec3 d, vec3 *power, 
         floor_t = (c->scene->ground - o.y) / d.y;
         render_leave(c, o, d, &out);
         stop = fminf(out.t, floor_t);
-        if (bvh_nearest(&c->tree, o, d, 1e-4f * c->size, stop).primitive >= 0) return false;
+        if (render_opaque_distance(c, o, d, stop) < 0.999f * stop) return false;
+        hit = bvh_nearest(&c->tree, o, d, 1e-4f * c->size, stop + RENDER_TOUCH * c->scene->fluid.spacing);
+        if (render_is_skin(c, &hit)) *power = v3_mul(*power, render_tint(c, &hit)); /* the one that holds the liquid */
         *power = v3_mul(*power, render_absorb(&liquid, stop));
         if (floor_t <= out.t + 0.6f * c->water.cell) {
             *landing = v3_madd(o, d, floor_t);
@@ -505,7 +541,7 @@ static render_light render_ground_light(const render_context *c, vec3 p) {
 
 /* ---- [shade] ----------------------------------------------------------------------------------------------------- */
 
-static const vec3 render_sun_color = {1.25f, 1.18f, 1.05f}, render_sky_light = {0.50f, 0.56f, 0.64f};
+static const vec3 render_sun_color = {1.50f, 1.40f, 1.22f}, render_sky_light = {0.46f, 0.52f, 0.60f};
 
 static vec3 render_shade_ground(const render_context *c, vec3 o, vec3 d, float t) {
     vec3 p = v3_madd(o, d, t);
@@ -523,6 +559,21 @@ static vec3 render_sphere_color(const render_context *c, int index) {
     return v3_mul(srgb, srgb); /* gamma 2 is close enough for a colour scale */
 }
 
+/* Smooth and true normal of a mesh where it was hit, on the side the ray comes from. */
+static vec3 render_mesh_normal(const render_context *c, const bvh_hit *hit, vec3 d, vec3 *facet) {
+    const bvh_primitive *q = &c->tree.primitives[hit->primitive];
+    const render_mesh *part = &c->scene->meshes[q->owner];
+    const uint32_t *t = part->indices + 3 * q->index;
+    const vec3 *normals = c->normals + c->normal_offset[q->owner];
+    vec3 n = *facet = v3_unit(v3_cross(q->e1, q->e2));
+    if (!part->flat)
+        n = v3_unit(v3_madd(v3_madd(v3_scale(normals[t[0]], 1 - hit->u - hit->v), normals[t[1]], hit->u), normals[t[2]],
+                            hit->v));
+    if (v3_dot(*facet, d) <= 0.0f) return n;
+    *facet = v3_scale(*facet, -1.0f);
+    return v3_scale(n, -1.0f);
+}
+
 static vec3 render_shade_solid(const render_context *c, vec3 o, vec3 d, const bvh_hit *hit, float *opacity) {
     const bvh_primitive *q = &c->tree.primitives[hit->primitive];
     vec3 p = v3_madd(o, d, hit->t), n, facet, color, h, light, out;
@@ -533,16 +584,10 @@ static vec3 render_shade_solid(const render_context *c, vec3 o, vec3 d, const bv
         color = render_sphere_color(c, q->index), gloss = 0.15f;
     } else {
         const render_mesh *part = &c->scene->meshes[q->owner];
-        const uint32_t *t = part->indices + 3 * q->index;
-        const vec3 *normals = c->normals + c->normal_offset[q->owner];
-        n = facet = v3_unit(v3_cross(q->e1, q->e2));
-        if (!part->flat)
-            n = v3_unit(v3_madd(v3_madd(v3_scale(normals[t[0]], 1 - hit->u - hit->v), normals[t[1]], hit->u),
-                                normals[t[2]], hit->v));
+        n = render_mesh_normal(c, hit, d, &facet);
         color = part->color, gloss = part->gloss;
         *opacity = part->opacity;
     }
-    if (v3_dot(facet, d) > 0.0f) n = v3_scale(n, -1.0f), facet = v3_scale(facet, -1.0f);
     lambert = v3_dot(n, c->sun);
     light = lambert > 0.0f ? v3_scale(render_sunlight(c, v3_madd(p, n, 2e-3f * c->size)), lambert) : v3_all(0.0f);
     sky = 0.45f + 0.55f * (0.5f + 0.5f * n.y);
@@ -556,44 +601,33 @@ static vec3 render_shade_solid(const render_context *c, vec3 o, vec3 d, const bv
 }
 
 /* The floor or the sky, whichever the ray meets. */
-static float render_floor_distance(const render_context *c, vec3 o, vec3 d) {
-    float t = d.y < 0.0f ? (c->scene->ground - o.y) / d.y : RENDER_FAR;
-    return t > 1e-4f * c->size ? t : RENDER_FAR;
-}
-
 static vec3 render_backdrop(const render_context *c, vec3 o, vec3 d) {
     float t = render_floor_distance(c, o, d);
     return t < RENDER_FAR ? render_shade_ground(c, o, d, t) : render_sky(c, d);
-}
-
-static bool render_is_skin(const render_context *c, const bvh_hit *hit) {
-    int owner = hit->primitive >= 0 ? c->tree.primitives[hit->primitive].owner : -1;
-    return owner >= 0 && c->scene->meshes[owner].opacity < 0.99f;
-}
-
-/* Distance to the floor or to the nearest solid that cannot be seen through, at most t_max. */
-static float render_opaque_distance(const render_context *c, vec3 o, vec3 d, float t_max) {
-    float t = 1e-4f * c->size, limit = fminf(t_max, render_floor_distance(c, o, d));
-    int layer;
-    for (layer = 0; layer < 8; ++layer) {
-        bvh_hit hit = bvh_nearest(&c->tree, o, d, t, limit);
-        if (!render_is_skin(c, &hit)) return hit.t;
-        t = hit.t + 1e-4f * c->size;
-    }
-    return limit;
 }
 
 /* ---- [water] ----------------------------------------------------------------------------------------------------- */
 
 static vec3 render_world(const render_context *c, vec3 o, vec3 d, int depth);
 
+/* Water that ends at a skin (glass, rubber) ends where the skin is and leaves by its smooth normal. */
+static void render_leave_skin(const render_context *c, vec3 o, vec3 d, render_entry *out) {
+    float touch = RENDER_TOUCH * c->scene->fluid.spacing;
+    bvh_hit hit = bvh_nearest(&c->tree, o, d, fmaxf(out->t - touch, 1e-4f * c->size), out->t + touch);
+    vec3 facet;
+    if (!render_is_skin(c, &hit)) return;
+    out->normal = v3_scale(render_mesh_normal(c, &hit, d, &facet), -1.0f);
+    out->t = hit.t - 0.3f * c->water.cell; /* what comes next meets the skin */
+}
+
 /* What is seen along a ray that enters the liquid at o: solids in it, or the world beyond, dimmed by the way. */
 static vec3 render_inside(const render_context *c, vec3 o, vec3 d, const render_liquid *liquid, int depth) {
-    float step = 0.2f * c->water.cell, t, opacity;
+    float step = 0.2f * c->water.cell, t, opacity, last;
     render_entry out;
     vec3 beyond, glow;
     render_leave(c, v3_madd(o, d, step), d, &out);
-    out.t += step;
+    last = out.t += step;
+    render_leave_skin(c, o, d, &out);
     t = render_opaque_distance(c, o, d, out.t + 4.0f * step);
     if (t < out.t + 3.9f * step) { /* a solid, or the floor just behind the last of the liquid */
         bvh_hit hit = bvh_nearest(&c->tree, o, d, t - 1e-4f * c->size, t + 1e-4f * c->size);
@@ -602,7 +636,7 @@ static vec3 render_inside(const render_context *c, vec3 o, vec3 d, const render_
     } else {
         bool total;
         vec3 next = render_refract(d, v3_scale(out.normal, -1.0f), RENDER_ETA, &total);
-        if (total && depth > 0) beyond = render_inside(c, v3_madd(o, d, out.t - step), next, liquid, depth - 1);
+        if (total && depth > 0) beyond = render_inside(c, v3_madd(o, d, last - step), next, liquid, depth - 1);
         else beyond = render_world(c, v3_madd(o, d, out.t + step), next, depth - 1);
     }
     glow = v3_scale(liquid->scatter, 1.0f - expf(-liquid->milky * out.t));
@@ -634,20 +668,26 @@ static vec3 render_shade_water(const render_context *c, vec3 o, vec3 d, const re
 /* Everything along a ray through air: skins blended in order, then liquid, solid, floor or sky. depth: how often liquid
    may still be entered. */
 static vec3 render_world(const render_context *c, vec3 o, vec3 d, int depth) {
-    vec3 color = v3_all(0.0f);
-    float share = 1.0f, t = 0.0f, floor_t = render_floor_distance(c, o, d), opacity;
+    vec3 color = v3_all(0.0f), share = v3_all(1.0f);
+    float t = 0.0f, floor_t = render_floor_distance(c, o, d), opacity;
+    float touch = RENDER_TOUCH * c->scene->fluid.spacing, skin_t = -RENDER_FAR;
+    vec3 skin_normal = d;
     int layer;
-    for (layer = 0; layer < 8 && share > 0.01f; ++layer) {
+    for (layer = 0; layer < 8 && fmaxf(share.x, fmaxf(share.y, share.z)) > 0.01f; ++layer) {
         bvh_hit hit = bvh_nearest(&c->tree, o, d, t + 1e-4f * c->size, floor_t);
         render_entry in;
-        vec3 skin;
-        if (depth > 0 && render_enter(c, o, d, t, hit.t, &in))
-            return v3_madd(color, render_shade_water(c, o, d, &in, depth - 1), share);
-        if (hit.primitive < 0) return v3_madd(color, render_backdrop(c, o, d), share);
+        vec3 skin, facet;
+        if (depth > 0 && render_enter(c, o, d, t, render_is_skin(c, &hit) ? hit.t - touch : hit.t, &in)) {
+            if (in.t - skin_t < touch) in.normal = skin_normal; /* it fills the skin */
+            return v3_add(color, v3_mul(render_shade_water(c, o, d, &in, depth - 1), share));
+        }
+        if (hit.primitive < 0) return v3_add(color, v3_mul(render_backdrop(c, o, d), share));
         skin = render_shade_solid(c, o, d, &hit, &opacity);
-        color = v3_madd(color, skin, share * opacity);
-        share *= 1.0f - opacity;
+        color = v3_add(color, v3_mul(skin, v3_scale(share, opacity)));
         t = hit.t;
+        if (!render_is_skin(c, &hit)) return color;
+        share = v3_mul(share, v3_scale(render_tint(c, &hit), 1.0f - opacity));
+        skin_t = t, skin_normal = render_mesh_normal(c, &hit, d, &facet);
     }
     return color;
 }
@@ -726,7 +766,7 @@ bool render(image *im, const render_scene *scene, const isphpbd_parallel *parall
     ok = c.pixels && render_build_tree(&c);
     if (ok && !scene->particle_colors && scene->fluid.count > 0) {
         surface_input fluid = scene->fluid;
-        fluid.solid = render_thick_solid, fluid.solid_user = &c;
+        fluid.solid = render_touch, fluid.solid_user = &c;
         ok = surface_create(&c.water, &fluid, parallel);
     }
     c.has_water = c.water.phi != NULL;

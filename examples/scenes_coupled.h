@@ -97,11 +97,11 @@ static bool water_balloon_build(scene *s) {
     skin.bend = ipbd_absent();
     skin.balloon = ipbd_compliance(0.02f * volume / 1000.0f); /* some air is in it too: 2 % of the volume per kPa */
     skin.thickness = 0.001f;
-    o = scene_soft(s, &skin, v3(0.75f, 0.05f, 0.06f), 0.9f, &handle);
+    o = scene_soft(s, &skin, v3(1.0f, 0.22f, 0.16f), 1.0f, &handle);
     mesh_free(&ball);
     if (!o) return false;
-    o->opacity = 0.25f, o->guard = GUARD_HOLDS;
-    s->look[0] = render_water(0.10f), s->foam = 0.0f, s->slow = 4.0f;
+    o->opacity = 0.12f, o->guard = GUARD_HOLDS;
+    s->look[0] = render_water(0.30f), s->foam = 0.0f, s->slow = 4.0f;
     scene_camera(s, v3(-0.16f, 0, -0.16f), v3(0.16f, 0.49f, 0.16f), 20.0f, 10.0f);
     why = isphpbd_fluid_fill_soft(s->world, s->liquid[0], handle, 0.25f * s->spacing, NULL);
     return why == ISPHPBD_OK ? true : scene_fail(s, "filling", why);

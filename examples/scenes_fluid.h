@@ -421,7 +421,7 @@ static bool cup_build(scene *s) {
     if (!scene_floor(s, 0.0f)) return false;
     o = scene_solid(s, &cup, v3(0, 0.1f, 0), v3(0.75f, 0.86f, 0.92f), 1.0f, false);
     if (!o) return false;
-    o->opacity = 0.2f, o->gloss = 1.0f;
+    o->opacity = 0.06f, o->gloss = 1.0f;
     scene_camera(s, v3(-0.66f, 0, -0.3f), v3(0.66f, 0.92f, 0.3f), 15.0f, 14.0f);
     return scene_add_where(s, s->liquid[0], v3(-CUP_TOP, 0.1f, -CUP_TOP), v3(CUP_TOP, 0.44f, CUP_TOP), cup_inside);
 }

@@ -204,10 +204,21 @@ static void ramp_measure(scene *s) {
     }
 }
 
+/* m/s at 0.85 of a smooth ramp: v dv/ds = g sin - Cf / 2 v^2 / h, where the layer thins as it gets faster, h v = const.
+   The wall's Cf is 0.01 (isphpbd_sph.h, viscous_grip). */
+static double ramp_theory(const scene *s) {
+    enum { PIECES = 1000 };
+    double length = hypot((double)RAMP_LENGTH, (double)(RAMP_HIGH - RAMP_LOW));
+    double pull = 9.81 * (double)(RAMP_HIGH - RAMP_LOW) / length, way = 0.85 * length - (double)RAMP_MOUTH;
+    double flow = 4.0 * (double)(s->spacing * RAMP_SPEED), speed2 = (double)(RAMP_SPEED * RAMP_SPEED);
+    int i;
+    for (i = 0; i < PIECES; ++i) speed2 += 2.0 * way / PIECES * (pull - 0.005 * speed2 * sqrt(speed2) / flow);
+    return sqrt(speed2);
+}
+
 static void ramp_check(scene *s) {
     const float *m = s->measures.custom;
-    double share = 0.85 - (double)(RAMP_MOUTH / RAMP_LENGTH), fall = share * (double)(RAMP_HIGH - RAMP_LOW);
-    double theory = sqrt((double)(RAMP_SPEED * RAMP_SPEED) + 2.0 * 9.81 * fall), speed[3];
+    double theory = ramp_theory(s), speed[3];
     int i;
     if (!scene_complete(s)) return;
     for (i = 0; i < 3; ++i) speed[i] = (double)(m[i] / fmaxf(m[3 + i], 1.0f));
@@ -253,9 +264,19 @@ static bool impact_build(scene *s) {
     return scene_add_box(s, s->liquid[0], v3(-half, 0, -half), v3(half, level, half), scene_rest);
 }
 
+static void impact_measure(scene *s) { /* custom[0]: largest share of the water that was faster than the stone */
+    isph_view view = isph_particles(s->fluid);
+    int i, fast = 0;
+    for (i = 0; i < view.count; ++i) fast += v3_length(scene_velocity(&view, i)) > IMPACT_SPEED;
+    s->measures.custom[0] = fmaxf(s->measures.custom[0], (float)fast / (float)view.count);
+}
+
 static void impact_check(scene *s) {
     if (scene_complete(s)) scene_check_least(s, "splash_m", (double)s->measures.highest, 0.9);
-    scene_check_most(s, "splash_speed_by_impact", (double)(s->measures.top_speed / IMPACT_SPEED), 2.5);
+    /* water gives way more slowly than the stone comes; only the thin sheet from under its rim overtakes it, by factors
+       of 2 to 10 (Thoroddsen et al. 2004, "Impact jetting by a solid sphere") */
+    scene_check_most(s, "share_faster_than_stone", (double)s->measures.custom[0], 0.01);
+    scene_check_most(s, "splash_speed_by_impact", (double)(s->measures.top_speed / IMPACT_SPEED), 10.0);
     scene_check_volume(s, 0.03);
 }
 
@@ -370,7 +391,7 @@ static bool stone_build(scene *s) {
     body->motion.pose.rotation = scene_turn_z(tilt);
     body->motion.linear_velocity = v3(scene_setting(s, "speed", 9.0f), -1.2f, 0);
     body->motion.angular_velocity = v3_scale(v3(-sinf(tilt), cosf(tilt), 0), scene_setting(s, "spin", 120.0f));
-    scene_camera(s, v3(0, 0, -half), v3(length, 0.5f, half), 50.0f, 16.0f);
+    scene_camera(s, v3(0, 0, -half), v3(length, 0.45f, half), 30.0f, 20.0f);
     return scene_add_box(s, s->liquid[0], v3(0, 0, -half), v3(length, STONE_LEVEL, half), scene_rest);
 }
 
@@ -501,12 +522,12 @@ static const scene_def scenes_rigid[] = {
      vessel_measure, vessel_check},
     {"slip_ramp", "water on three ramps: no slip, some slip, free slip", 2.4f, 1.0f / 60.0f, ramp_build, NULL,
      ramp_measure, ramp_check},
-    {"impact", "an asteroid at 14 m/s", 1.5f, 1.0f / 120.0f, impact_build, NULL, NULL, impact_check},
+    {"impact", "an asteroid at 14 m/s", 1.5f, 1.0f / 120.0f, impact_build, NULL, impact_measure, impact_check},
     {"floating_cuboids", "one floats, one sinks slowly, one fast", 4.0f, 1.0f / 60.0f, cuboids_build, NULL,
      cuboids_measure, cuboids_check},
     {"drag_spheres", "the same ball sinks in a thin and in a thick liquid", 1.6f, 1.0f / 60.0f, drag_build, NULL,
      drag_measure, drag_check},
-    {"stone_skipping", "a flat stone skips over the water and sinks at last", 2.5f, 1.0f / 120.0f, stone_build, NULL,
+    {"stone_skipping", "a flat stone skips over the water and sinks at last", 1.8f, 1.0f / 120.0f, stone_build, NULL,
      stone_measure, stone_check},
     {"flotsam", "waves carry crates, barrels, planks and a ring to the beach", 8.0f, 1.0f / 60.0f, flotsam_build,
      flotsam_paddle, NULL, flotsam_check}};

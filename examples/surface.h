@@ -17,6 +17,8 @@ extern "C" {
 
 enum { SURFACE_WALLS = 6 }; /* bit 2 * axis: wall at lo, bit 2 * axis + 1: wall at hi */
 
+typedef enum surface_touch { SURFACE_NOTHING = 0, SURFACE_THICK, SURFACE_THIN } surface_touch;
+
 typedef struct surface_input {
     const vec3 *positions;
     const float *foam;         /* 0..1 per particle, or NULL */
@@ -25,9 +27,10 @@ typedef struct surface_input {
     float spacing; /* m, distance of particles at rest */
     vec3 lo, hi;   /* nothing outside this box is shown */
     unsigned walls;
-    /* Distance along the unit direction to a thick solid, at most reach; negative: none. NULL: there are none. Where
-       water touches one, the gap of half a spacing that particles keep from it is closed. */
-    float (*solid)(void *user, vec3 p, vec3 direction, float reach);
+    /* What lies at most reach away along the unit direction, and the plane of its face (unit normal, a point of it).
+       NULL: nothing anywhere. Where water touches something, the gap of half a spacing that particles keep from it is
+       closed: into a thick body the water goes on, on a thin one it ends. */
+    surface_touch (*solid)(void *user, vec3 p, vec3 direction, float reach, vec3 *point, vec3 *normal);
     void *solid_user;
 } surface_input;
 
@@ -74,10 +77,12 @@ typedef struct surface_drop {
     float radius, weight;   /* m; weight such that the integral over the ellipsoid is the particle's volume */
     vec3 extent;            /* m, half size of the bounding box */
     float foam, kind, fill; /* fill: share of the neighbourhood that holds particles, 1 inside, 0.5 at a flat surface */
+    bool ghost;             /* the image of a drop behind something thin: there is no water there */
 } surface_drop;
 
 typedef struct surface_work {
     surface *s;
+    float *ghost; /* the share of the field that images behind thin things have made */
     const surface_input *in;
     surface_drop *drops, *spare;
     int count, capacity;
@@ -147,7 +152,7 @@ static bool surface_sort(surface_work *w) {
     w->nz = (int)((hi.z - w->lo.z) / w->reach) + 1;
     bins = w->nx * w->ny * w->nz;
     w->start = (int *)calloc((size_t)bins + 2, sizeof *w->start);
-    w->spare = (surface_drop *)malloc(2 * (size_t)w->count * sizeof *w->spare); /* each may get one image in a solid */
+    w->spare = (surface_drop *)malloc(4 * (size_t)w->count * sizeof *w->spare); /* each may get three images */
     if (!w->start || !w->spare) return false;
     for (i = 0; i < w->count; ++i) ++w->start[surface_bin(w, w->drops[i].position) + 2];
     for (i = 2; i < bins + 2; ++i) w->start[i] += w->start[i - 1];
@@ -242,18 +247,45 @@ static void surface_relax_task(void *ctx, int task) {
     }
 }
 
-/* Images of the outermost particles behind the solid they touch, so that the surface ends inside it. */
+typedef struct surface_face {
+    vec3 point, normal;
+    surface_touch touch;
+} surface_face;
+enum { SURFACE_FACES = 2 }; /* that a drop in a corner touches */
+
+/* The faces near a drop, met outward or along an axis, each direction of a face once. */
+static int surface_near_faces(const surface_work *w, const surface_drop *d, vec3 outward, surface_face *faces) {
+    int k, i, n = 0;
+    for (k = 0; k < 7 && n < SURFACE_FACES; ++k) {
+        vec3 direction = k == 0 ? outward : v3_all(0.0f);
+        surface_face *f = &faces[n];
+        bool known = false;
+        if (k > 0) *surface_component(&direction, (k - 1) / 2) = k & 1 ? -1.0f : 1.0f;
+        f->touch =
+            w->in->solid(w->in->solid_user, d->position, direction, 2.0f * w->in->spacing, &f->point, &f->normal);
+        for (i = 0; i < n; ++i) known = known || fabsf(v3_dot(f->normal, faces[i].normal)) > 0.75f;
+        if (f->touch != SURFACE_NOTHING && !known) ++n;
+    }
+    return n;
+}
+
+static void surface_mirror(surface_work *w, surface_drop d, const surface_face *face) {
+    d.position = v3_madd(d.position, face->normal, 2.0f * v3_dot(face->normal, v3_sub(face->point, d.position)));
+    d.ghost = d.ghost || face->touch == SURFACE_THIN;
+    w->spare[w->count++] = d;
+}
+
+/* Images of the outermost drops in the faces they touch; in a corner also the image of an image. */
 static void surface_fill_gaps(surface_work *w) {
-    int i, n = w->count;
-    for (i = 0; w->in->solid && i < n; ++i) {
+    surface_face faces[SURFACE_FACES];
+    int i, k, n, count = w->count;
+    for (i = 0; w->in->solid && i < count; ++i) {
         const surface_drop *d = &w->spare[i];
-        float length = v3_length(d->shift), distance;
-        vec3 outward = v3_scale(d->shift, -1.0f / fmaxf(length, 1e-20f));
+        float length = v3_length(d->shift);
         if (length < 0.1f * w->in->spacing || d->fill < 0.1f) continue; /* inside, or a drop of its own */
-        distance = w->in->solid(w->in->solid_user, d->position, outward, 1.1f * w->in->spacing);
-        if (distance < 0.0f) continue;
-        w->spare[w->count] = *d;
-        w->spare[w->count++].position = v3_madd(d->position, outward, 2.0f * distance);
+        n = surface_near_faces(w, d, v3_scale(d->shift, -1.0f / length), faces);
+        for (k = 0; k < n; ++k) surface_mirror(w, *d, &faces[k]);
+        if (n == 2) surface_mirror(w, w->spare[w->count - 2], &faces[1]);
     }
 }
 
@@ -284,7 +316,7 @@ static void surface_range(float centre, float extent, float origin, float cell, 
     *last = b > n - 1 ? n - 1 : b;
 }
 
-static void surface_splat_row(surface *s, const surface_drop *d, int y, int z, int x0, int x1) {
+static void surface_splat_row(surface *s, float *ghost, const surface_drop *d, int y, int z, int x0, int x1) {
     float inverse = 1.0f / d->radius, step = s->cell * inverse;
     float oy = (s->origin.y + (float)y * s->cell - d->position.y) * inverse;
     float oz = (s->origin.z + (float)z * s->cell - d->position.z) * inverse;
@@ -300,6 +332,7 @@ static void surface_splat_row(surface *s, const surface_drop *d, int y, int z, i
         s->phi[at] += value;
         s->foam[at] += value * d->foam;
         s->kind[at] += value * d->kind;
+        if (d->ghost) ghost[at] += value;
     }
 }
 
@@ -314,7 +347,20 @@ static void surface_splat_task(void *ctx, int task) {
         surface_range(d->position.x, d->extent.x, s->origin.x, s->cell, s->nx, &x0, &x1);
         surface_range(d->position.y, d->extent.y, s->origin.y, s->cell, s->ny, &y0, &y1);
         for (z = z0 < first ? first : z0; z <= (z1 > last ? last : z1); ++z)
-            for (y = y0; y <= y1; ++y) surface_splat_row(s, d, y, z, x0, x1);
+            for (y = y0; y <= y1; ++y) surface_splat_row(s, w->ghost, d, y, z, x0, x1);
+    }
+}
+
+/* Drops and their images weigh the same on the face between them: there the water ends, a little before it. */
+static void surface_cut_task(void *ctx, int z) {
+    surface_work *w = (surface_work *)ctx;
+    surface *s = w->s;
+    size_t at = surface_at(s, 0, 0, z), end = at + (size_t)s->nx * (size_t)s->ny;
+    for (; at < end; ++at) {
+        float cut = SURFACE_LEVEL + 1.5f * (0.45f * s->phi[at] - w->ghost[at]), share;
+        if (cut >= s->phi[at]) continue;
+        share = fmaxf(cut, 0.0f) / s->phi[at];
+        s->phi[at] *= share, s->foam[at] *= share, s->kind[at] *= share;
     }
 }
 
@@ -341,7 +387,7 @@ static void surface_classify_task(void *ctx, int bz) {
         for (bx = 0; bx < s->bx; ++bx) s->block[(bz * s->by + by) * s->bx + bx] = surface_classify(s, bx, by, bz);
 }
 
-static bool surface_allocate(surface *s, const surface_work *w) {
+static bool surface_allocate(surface *s, surface_work *w) {
     vec3 lo = s->hi, hi = s->lo, margin = v3_all(2.0f * w->in->spacing), size;
     size_t n;
     int i;
@@ -358,8 +404,9 @@ static bool surface_allocate(surface *s, const surface_work *w) {
     s->phi = (float *)calloc(n, sizeof(float));
     s->foam = (float *)calloc(n, sizeof(float));
     s->kind = (float *)calloc(n, sizeof(float));
+    w->ghost = (float *)calloc(n, sizeof(float));
     s->block = (unsigned char *)calloc((size_t)(s->bx * s->by * s->bz), 1);
-    return s->phi && s->foam && s->kind && s->block;
+    return s->phi && s->foam && s->kind && w->ghost && s->block;
 }
 
 bool surface_create(surface *s, const surface_input *in, const isphpbd_parallel *parallel) {
@@ -374,12 +421,14 @@ bool surface_create(surface *s, const surface_input *in, const isphpbd_parallel 
         ok = surface_allocate(s, &w);
         if (ok) {
             run_tasks(parallel, surface_splat_task, &w, (s->nz + SURFACE_SLAB - 1) / SURFACE_SLAB);
+            run_tasks(parallel, surface_cut_task, &w, s->nz);
             run_tasks(parallel, surface_classify_task, &w, s->bz);
         }
     }
     free(w.drops);
     free(w.spare);
     free(w.start);
+    free(w.ghost);
     if (!ok) surface_destroy(s);
     return ok;
 }
