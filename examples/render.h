@@ -163,17 +163,23 @@ static bool render_build_tree(render_context *c) {
     return true;
 }
 
-/* For surface_input.solid: thick is what cannot be seen through and has its other side 2.5 spacings away or more. */
+static vec3 render_facet(const bvh_primitive *face) { return v3_unit(v3_cross(face->e1, face->e2)); }
+
+/* For surface_input.solid: thick is what cannot be seen through and is left 2.5 spacings farther on or more. */
 static surface_touch render_touch(void *user, vec3 p, vec3 direction, float reach, vec3 *point, vec3 *normal) {
     const render_context *c = (const render_context *)user;
     bvh_hit near = bvh_nearest(&c->tree, p, direction, 0.0f, reach), far;
-    const bvh_primitive *face;
+    const bvh_primitive *face, *back;
     if (near.primitive < 0) return SURFACE_NOTHING;
     face = &c->tree.primitives[near.primitive];
-    *point = v3_madd(p, direction, near.t), *normal = v3_unit(v3_cross(face->e1, face->e2));
-    if (c->scene->meshes[face->owner].opacity < 0.99f) return SURFACE_THIN;
+    *point = v3_madd(p, direction, near.t), *normal = render_facet(face);
+    if (c->scene->meshes[face->owner].opacity < 0.99f || v3_dot(*normal, direction) > 0.0f) return SURFACE_THIN;
     far = bvh_nearest(&c->tree, p, direction, near.t + 0.05f * reach, RENDER_FAR);
-    return far.primitive >= 0 && far.t - near.t > 2.5f * c->scene->fluid.spacing ? SURFACE_THICK : SURFACE_THIN;
+    back = &c->tree.primitives[far.primitive < 0 ? near.primitive : far.primitive];
+    return back->owner == face->owner && v3_dot(render_facet(back), direction) > 0.0f &&
+                   far.t - near.t > 2.5f * c->scene->fluid.spacing
+               ? SURFACE_THICK
+               : SURFACE_THIN;
 }
 
 static void render_camera(render_context *c) {
@@ -201,7 +207,7 @@ static vec3 render_sky(const render_context *c, vec3 d) {
 static vec3 render_ground_color(const render_context *c, vec3 p) {
     float square = 0.125f * c->size;
     int checker = ((int)floorf(p.x / square) + (int)floorf(p.z / square)) & 1;
-    return checker ? v3(0.335f, 0.325f, 0.31f) : v3(0.395f, 0.385f, 0.37f);
+    return checker ? v3(0.305f, 0.295f, 0.28f) : v3(0.365f, 0.355f, 0.34f);
 }
 
 /* ---- [light] ----------------------------------------------------------------------------------------------------- */
@@ -565,7 +571,7 @@ static vec3 render_mesh_normal(const render_context *c, const bvh_hit *hit, vec3
     const render_mesh *part = &c->scene->meshes[q->owner];
     const uint32_t *t = part->indices + 3 * q->index;
     const vec3 *normals = c->normals + c->normal_offset[q->owner];
-    vec3 n = *facet = v3_unit(v3_cross(q->e1, q->e2));
+    vec3 n = *facet = render_facet(q);
     if (!part->flat)
         n = v3_unit(v3_madd(v3_madd(v3_scale(normals[t[0]], 1 - hit->u - hit->v), normals[t[1]], hit->u), normals[t[2]],
                             hit->v));

@@ -484,11 +484,35 @@ static bool scene_floor(scene *s, float height) {
     return scene_collider(s, isphpbd_shape_plane(), v3(0, height, 0), 1.0f, false).id != 0;
 }
 
-static bool scene_frame_tank(scene *s) { /* bars along the edges of the tank */
+static bool scene_bars(scene *s, vec3 lo, vec3 hi) { /* along the edges of a box */
     mesh bars;
     memset(&bars, 0, sizeof bars);
-    mesh_frame(&bars, s->tank_lo, s->tank_hi, 0.0055f * v3_length(v3_sub(s->tank_hi, s->tank_lo)));
+    mesh_frame(&bars, lo, hi, 0.0055f * v3_length(v3_sub(hi, lo)));
     return scene_show(s, &bars, scene_steel, 1.0f, 0.5f, true) != NULL;
+}
+
+static bool scene_frame_tank(scene *s) { return scene_bars(s, s->tank_lo, s->tank_hi); }
+
+/* A glass basin of no thickness on a floor: what misses it or splashes over the rim runs off. Its walls are the last
+   object. */
+static bool scene_basin(scene *s, vec3 lo, vec3 hi) {
+    static const int side[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    scene_object *o;
+    mesh glass;
+    int i;
+    memset(&glass, 0, sizeof glass);
+    for (i = 0; i < 4; ++i) { /* the lower edge is below the floor, so that nothing slips through under it */
+        float x = side[i][0] ? hi.x : lo.x, z = side[i][1] ? hi.z : lo.z;
+        mesh_vertex(&glass, v3(x, lo.y - 2.0f * s->spacing, z)), mesh_vertex(&glass, v3(x, hi.y, z));
+    }
+    for (i = 0; i < 4; ++i) {
+        uint32_t a = (uint32_t)(2 * i), b = (uint32_t)(2 * ((i + 1) % 4));
+        mesh_triangle(&glass, a, b, b + 1), mesh_triangle(&glass, a, b + 1, a + 1);
+    }
+    if (!scene_floor(s, lo.y)) return mesh_free(&glass), false;
+    o = scene_solid(s, &glass, v3_all(0.0f), v3(0.80f, 0.88f, 0.92f), 1.0f, false);
+    if (o) o->opacity = 0.04f, o->gloss = 1.0f, o->flat = true;
+    return o != NULL;
 }
 
 static void scene_check_value(scene *s, const char *name, double value, double limit, bool at_least) {
