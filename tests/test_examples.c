@@ -286,6 +286,42 @@ TEST the_surface_is_where_the_water_ends(void) {
     PASS();
 }
 
+/* A face at x = 0.25, met by rays that come from the right. */
+static surface_touch face_at_quarter(void *user, vec3 p, vec3 direction, float reach, vec3 *point, vec3 *normal) {
+    float way = direction.x < -0.01f ? (0.25f - p.x) / direction.x : -1.0f;
+    if (way < 0.0f || way > reach) return SURFACE_NOTHING;
+    *point = v3_madd(p, direction, way), *normal = v3(1, 0, 0);
+    return *(const surface_touch *)user;
+}
+
+/* The same lattice beside that face: closed up to it, and beyond it only where it is thick. */
+TEST water_ends_at_what_it_touches(void) {
+    enum { SIDE = 16 };
+    static vec3 points[SIDE * SIDE * SIDE];
+    surface_touch touch;
+    surface_input in;
+    surface s;
+    float spacing = 1.0f / SIDE;
+    int x, y, z, n = 0;
+    for (z = 0; z < SIDE; ++z)
+        for (y = 0; y < SIDE; ++y)
+            for (x = SIDE / 4; x < SIDE; ++x)
+                points[n++] = v3_scale(v3((float)x + 0.5f, (float)y + 0.5f, (float)z + 0.5f), spacing);
+    memset(&in, 0, sizeof in);
+    in.positions = points, in.count = n, in.spacing = spacing, in.lo = v3(0, 0, 0), in.hi = v3(1, 2, 1);
+    in.solid = face_at_quarter, in.solid_user = &touch;
+    for (touch = SURFACE_THICK; touch <= SURFACE_THIN; touch = (surface_touch)(touch + 1)) {
+        ASSERT(surface_create(&s, &in, NULL));
+        for (y = 3; y < SIDE - 3; ++y) {
+            float height = ((float)y + 0.3f) * spacing;
+            ASSERT(surface_inside(&s, v3(0.25f + 0.2f * spacing, height, 0.5f)));
+            ASSERT_EQ_FMT(touch == SURFACE_THICK, surface_inside(&s, v3(0.25f - 0.1f * spacing, height, 0.5f)), "%d");
+        }
+        surface_destroy(&s);
+    }
+    PASS();
+}
+
 /* ---- leaks --------------------------------------------------------------------------------------------------------- */
 
 static float random_share(uint32_t *state) {
@@ -540,6 +576,7 @@ int main(int argc, char **argv) {
     RUN_TEST(solids_are_closed_and_outward);
     RUN_TEST(the_tree_finds_the_nearest);
     RUN_TEST(the_surface_is_where_the_water_ends);
+    RUN_TEST(water_ends_at_what_it_touches);
     RUN_TEST(the_winding_number_finds_the_inside);
     RUN_TEST(who_goes_through_a_sheet_is_found);
     RUN_TEST(boxes_rest_and_stack);
