@@ -739,7 +739,7 @@ typedef struct isphpbdx_coupling {
     float *star;            /* wall velocity; [3] how it yields, 1/kg */
     float *push;            /* N s, of the water's pressure and friction */
     float *change;          /* N s, of contacts; before them scratch */
-    float *pull;            /* m/s^2, which acts on lent mass: gravity along the normal, drift across it */
+    float *pull;            /* m/s^2, which acts on lent mass */
     float *weight;          /* 1/kg, with lent mass; 0: fixed */
     int *degree;            /* wet faces round it */
     uint8_t *sides;         /* 1, 2: water behind, before the faces */
@@ -1203,21 +1203,21 @@ static void isphpbdx_face_make(isphpbdx_face *f, const float *p, const float *v)
     }
     f->radius = sqrtf(r), f->speed = sqrtf(speed);
 }
-/* Gravity along the vertices' normals: water that is lent falls with its face, but slides along it by itself. The body
-   drifts as a whole. */
+/* Lent mass has no weight: the water that lends it has, and leans on the faces by its pressure. It takes part in the
+   drift of its body instead. On solids a share of the weight acts along the vertices' normals. */
 static void isphpbdx_find_pulls(isphpbdx_coupling *c) {
     int f, k, v;
     memset(c->pull, 0, 16 * (size_t)c->soft->counts.vertices);
     for (f = 0; f < c->face_count; ++f) {
         const isphx_triangle *t = &c->face[f].shape;
-        for (k = 0; k < 3; ++k) isphpbdx_add3(c->pull, c->face[f].v[k], isphpbdx_cross(t->edge1, t->edge2));
+        for (k = 0; k < 3 && c->wet[c->face[f].body].solid; ++k)
+            isphpbdx_add3(c->pull, c->face[f].v[k], isphpbdx_cross(t->edge1, t->edge2));
     }
     for (v = 0; v < c->soft->counts.vertices; ++v) {
-        const isphpbdx_wet *wet = c->wet + c->soft->vertex_body[v];
-        const isphpbd_vec3 n = isphpbdx_get3(c->pull, v), drift = c->known[c->soft->vertex_body[v]].drift;
-        const float nn = isphpbdx_dot(n, n), part = wet->solid ? ISPHPBDX_SOLID_PULL : 1.0f,
-                    along = part * isphpbdx_dot(n, c->soft->desc.gravity) - isphpbdx_dot(n, drift);
-        isphpbdx_put3(c->pull, v, isphpbdx_madd(drift, n, nn > 0.0f ? along / nn : 0.0f));
+        const isphpbd_vec3 n = isphpbdx_get3(c->pull, v);
+        const float nn = isphpbdx_dot(n, n), along = ISPHPBDX_SOLID_PULL * isphpbdx_dot(n, c->soft->desc.gravity);
+        isphpbdx_put3(c->pull, v,
+                      isphpbdx_madd(c->known[c->soft->vertex_body[v]].drift, n, nn > 0.0f ? along / nn : 0.0f));
     }
 }
 /* Lists the wet triangles. */
@@ -2228,9 +2228,9 @@ static void isphpbdx_give_back(isphpbdx_coupling *c) {
             isphpbdx_add3(c->u1, i, isphpbdx_scale(isphpbdx_get3(c->star, c->face[place->face].v[k]), share * b[k]));
     }
 }
-/* How the water that a free shell carries was accelerated, on average. Across the normals lent mass takes part in that in
-   the next substep: else a shell falls slower than its water, and momentum that goes back to water of another speed is
-   energy from nowhere. A shell that is held stays behind instead, and water slides along it. */
+/* How the water that a free shell carries was accelerated, on average. Lent mass takes part in that in the next substep:
+   else a shell falls slower than its water, and momentum that goes back to water of another speed is energy from
+   nowhere. A shell that is held stays behind instead, and water slides along it. */
 static void isphpbdx_find_drifts(isphpbdx_coupling *c) {
     int i;
     for (i = 0; i < c->soft->desc.capacity.bodies; ++i) c->known[i].drift = ipbdx_zero3();
