@@ -891,15 +891,30 @@ static isphpbd_pose isphpbdx_world_pose(ipbd_pose pose) {
     return out;
 }
 /* In reach of the fluid's coordinates, with a rotation of length one to 1 %; then made unit to float. */
+#define ISPHPBDX_FARTHEST 262144.0f /* spacings from the origin along each axis */
+#define ISPHPBDX_FASTEST 1e4f       /* m/s and rad/s along each axis, of bodies and colliders */
 static bool isphpbdx_pose_ready(const isphpbd_world *world, isphpbd_pose *pose) {
     ipbd_pose soft = isphpbdx_soft_pose(*pose);
-    if (!isphpbdx_vector_ok(pose->position, 262144.0f * world->desc.spacing) || !ipbdx_pose_ready(&soft)) return false;
+    if (!isphpbdx_vector_ok(pose->position, ISPHPBDX_FARTHEST * world->desc.spacing) || !ipbdx_pose_ready(&soft))
+        return false;
     pose->rotation = soft.rotation;
     return true;
 }
 static bool isphpbdx_motion_ready(const isphpbd_world *world, isphpbd_motion *motion) {
-    return isphpbdx_pose_ready(world, &motion->pose) && isphpbdx_vector_ok(motion->linear_velocity, 1e4f) &&
-           isphpbdx_vector_ok(motion->angular_velocity, 1e4f);
+    return isphpbdx_pose_ready(world, &motion->pose) &&
+           isphpbdx_vector_ok(motion->linear_velocity, ISPHPBDX_FASTEST) &&
+           isphpbdx_vector_ok(motion->angular_velocity, ISPHPBDX_FASTEST);
+}
+/* A step leaves no motion that could not be given: a needle hit by a drop can spin without bound. */
+static isphpbd_vec3 isphpbdx_bounded(isphpbd_vec3 v, float limit) {
+    if (!isphpbdx_finite3(v)) return isphpbd_v3(0.0f, 0.0f, 0.0f);
+    return isphpbd_v3(isphpbdx_clamp(v.x, -limit, limit), isphpbdx_clamp(v.y, -limit, limit),
+                      isphpbdx_clamp(v.z, -limit, limit));
+}
+static void isphpbdx_bound_motion(const isphpbd_world *world, isphpbd_motion *motion) {
+    motion->pose.position = isphpbdx_bounded(motion->pose.position, ISPHPBDX_FARTHEST * world->desc.spacing);
+    motion->linear_velocity = isphpbdx_bounded(motion->linear_velocity, ISPHPBDX_FASTEST);
+    motion->angular_velocity = isphpbdx_bounded(motion->angular_velocity, ISPHPBDX_FASTEST);
 }
 static isphpbd_pose isphpbdx_pose_mix(isphpbd_pose a, isphpbd_pose b, float t) {
     a.position = ipbdx_lerp3(a.position, b.position, t);
@@ -2787,7 +2802,7 @@ static bool isphpbdx_direction_ready(isphpbd_vec3 *direction) {
     return true;
 }
 static bool isphpbdx_place_ok(const isphpbd_world *world, isphpbd_vec3 position) {
-    return isphpbdx_vector_ok(position, 262144.0f * world->desc.spacing);
+    return isphpbdx_vector_ok(position, ISPHPBDX_FARTHEST * world->desc.spacing);
 }
 static const char *isphpbdx_emitter_fault(const isphpbd_world *world, isphpbd_emitter_desc *d) {
     const float widest = 1e3f * world->desc.spacing;
@@ -3997,11 +4012,11 @@ static void isphpbdx_solids_end(isphpbd_world *world) {
     int i;
     for (i = 0; i < world->pools[ISPHPBDX_COLLIDERS].capacity; ++i) {
         isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_COLLIDERS, i);
-        if (solid) isphpbdx_solid_end(world, solid);
+        if (solid) isphpbdx_solid_end(world, solid), isphpbdx_bound_motion(world, &solid->now);
     }
     for (i = 0; i < world->pools[ISPHPBDX_BODIES].capacity; ++i) {
         isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_BODIES, i);
-        if (solid) isphpbdx_body_end(world, solid);
+        if (solid) isphpbdx_body_end(world, solid), isphpbdx_bound_motion(world, &solid->now);
     }
 }
 
@@ -5099,6 +5114,8 @@ ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, 
     return ISPHPBD_OK;
 }
 
+#undef ISPHPBDX_FARTHEST
+#undef ISPHPBDX_FASTEST
 #undef ISPHPBDX_COOKIE_WORLD
 #undef ISPHPBDX_COOKIE_FLUID
 #undef ISPHPBDX_COOKIE_EMITTER

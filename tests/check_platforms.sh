@@ -109,6 +109,7 @@ platform 's390x, big endian' c s390x-linux-gnu-gcc '-O2 -static -fexcess-precisi
 wine=$(command -v wine64 || command -v wine || echo /usr/lib/wine/wine64)
 export WINEDEBUG=-all WINEPREFIX="${WINEPREFIX:-$work/wine}"
 platform 'Windows (mingw, wine)' c x86_64-w64-mingw32-gcc '-O2 -static' "$wine" "$strict" "$wine"
+if [ -d "$work/wine" ]; then "$(dirname "$wine")/wineserver64" -k 2>/dev/null; fi # or it writes there for a while
 if [ ! -x "$wine" ]; then # without wine it can still be compiled
     platform='Windows (mingw)' language=c compiler=x86_64-w64-mingw32-gcc
     if works $compiler c; then headers_compile "$strict $syntax"; fi

@@ -444,6 +444,25 @@ TEST inertia_of_meshes(void) {
     PASS();
 }
 
+/* A needle turns into its axis and spins without bound; its motion stays one that can be given, saved and loaded. */
+TEST motion_stays_within_limits(void) {
+    isphpbd_world *world = make(small_desc(10));
+    isphpbd_body_desc desc = isphpbd_body_desc_default();
+    size_t size;
+    void *bytes;
+    desc.shape = isphpbd_shape_box(1e-6f, 1e-6f, 0.7f), desc.mass = 17.0f;
+    desc.motion.angular_velocity = isphpbd_v3(-0.7f, 1.9f, 0.0f);
+    ASSERT(isphpbd_body_create(world, &desc, NULL).id != 0);
+    for (int i = 0; i < 60; i++) (void)isphpbd_world_step(world, 1.0f / 60.0f);
+    size = isphpbd_world_save(world, NULL, 0);
+    bytes = malloc(size);
+    ASSERT_EQ(size, isphpbd_world_save(world, bytes, size));
+    ASSERT_EQ(ISPHPBD_OK, isphpbd_world_load(world, bytes, size));
+    free(bytes);
+    isphpbd_world_destroy(world);
+    PASS();
+}
+
 /* Without water a body flies as the host would make it fly. */
 TEST bodies_are_predicted(void) {
     isphpbd_world *world = make(small_desc(10));
@@ -716,6 +735,7 @@ SUITE(world_core) {
     RUN_TEST(colliders_move_evenly);
     RUN_TEST(floors_feel_the_weight);
     RUN_TEST(inertia_of_meshes);
+    RUN_TEST(motion_stays_within_limits);
     RUN_TEST(bodies_are_predicted);
     RUN_TEST(pins_and_ties);
     RUN_TEST(previous_positions);
