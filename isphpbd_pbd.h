@@ -1088,6 +1088,11 @@ static isphpbdx_f4 ipbdx_f4_select_gt(isphpbdx_f4 a, isphpbdx_f4 b, isphpbdx_f4 
 #define IPBDX_SUB(a, b) isphpbdx_f4_sub(a, b)
 #define IPBDX_MUL(a, b) isphpbdx_f4_mul(a, b)
 #define IPBDX_ALL(s)    isphpbdx_f4_all(s)
+#if defined(__GNUC__)
+#define IPBDX_HOT static inline __attribute__((always_inline, unused)) /* a call would spill all vectors */
+#else
+#define IPBDX_HOT static inline
+#endif
 
 typedef struct ipbdx_v4 {
     isphpbdx_f4 x, y, z;
@@ -2887,8 +2892,8 @@ static void ipbdx_solve_edges(float *x, ipbdx_edges *g, ipbdx_edges *end, ipbdx_
 }
 
 /* The step of one multiplier: error C, sum of w |grad|^2, and where lambda is kept. */
-ISPHPBD_INLINE isphpbdx_f4 ipbdx_multiplier(float *stored, const float *alphas, isphpbdx_f4 error, isphpbdx_f4 weight,
-                                            const ipbdx_pass *pass) {
+IPBDX_HOT isphpbdx_f4 ipbdx_multiplier(float *stored, const float *alphas, isphpbdx_f4 error, isphpbdx_f4 weight,
+                                       const ipbdx_pass *pass) {
     const isphpbdx_f4 zero = IPBDX_ALL(0.0f);
     isphpbdx_f4 alpha, lambda, den, step;
     if (pass->mode == IPBDX_APPLY) return isphpbdx_f4_load(stored);
@@ -2900,7 +2905,7 @@ ISPHPBD_INLINE isphpbdx_f4 ipbdx_multiplier(float *stored, const float *alphas, 
     isphpbdx_f4_store(stored, IPBDX_ADD(lambda, step));
     return step;
 }
-ISPHPBD_INLINE isphpbdx_f4 ipbdx_weight4(const ipbdx_p4 *p, const ipbdx_v4 *gradient) {
+IPBDX_HOT isphpbdx_f4 ipbdx_weight4(const ipbdx_p4 *p, const ipbdx_v4 *gradient) {
     isphpbdx_f4 a = IPBDX_ADD(IPBDX_MUL(p[0].w, ipbdx_v4_dot(gradient[0], gradient[0])),
                               IPBDX_MUL(p[1].w, ipbdx_v4_dot(gradient[1], gradient[1])));
     isphpbdx_f4 b = IPBDX_ADD(IPBDX_MUL(p[2].w, ipbdx_v4_dot(gradient[2], gradient[2])),
@@ -2908,21 +2913,21 @@ ISPHPBD_INLINE isphpbdx_f4 ipbdx_weight4(const ipbdx_p4 *p, const ipbdx_v4 *grad
     return IPBDX_ADD(a, b);
 }
 /* Written out: at -O2 compilers keep short loops, and the vectors would live in memory. */
-ISPHPBD_INLINE void ipbdx_gather4(const float *x, uint32_t v[4][4], ipbdx_p4 *p) {
+IPBDX_HOT void ipbdx_gather4(const float *x, uint32_t v[4][4], ipbdx_p4 *p) {
     p[0] = ipbdx_gather(x, v[0]), p[1] = ipbdx_gather(x, v[1]);
     p[2] = ipbdx_gather(x, v[2]), p[3] = ipbdx_gather(x, v[3]);
 }
-ISPHPBD_INLINE void ipbdx_move_to(float *x, const uint32_t *v, ipbdx_p4 p, ipbdx_v4 direction, isphpbdx_f4 step) {
+IPBDX_HOT void ipbdx_move_to(float *x, const uint32_t *v, ipbdx_p4 p, ipbdx_v4 direction, isphpbdx_f4 step) {
     p.p = ipbdx_v4_madd(p.p, direction, IPBDX_MUL(p.w, step));
     ipbdx_scatter(x, v, p);
 }
 /* p += w gradient step, and back to memory. */
-ISPHPBD_INLINE void ipbdx_scatter4(float *x, uint32_t v[4][4], const ipbdx_p4 *p, const ipbdx_v4 *gradient,
-                                   isphpbdx_f4 step) {
+IPBDX_HOT void ipbdx_scatter4(float *x, uint32_t v[4][4], const ipbdx_p4 *p, const ipbdx_v4 *gradient,
+                              isphpbdx_f4 step) {
     ipbdx_move_to(x, v[0], p[0], gradient[0], step), ipbdx_move_to(x, v[1], p[1], gradient[1], step);
     ipbdx_move_to(x, v[2], p[2], gradient[2], step), ipbdx_move_to(x, v[3], p[3], gradient[3], step);
 }
-ISPHPBD_INLINE ipbdx_v4 ipbdx_v4_minus_sum(ipbdx_v4 a, ipbdx_v4 b, ipbdx_v4 c) {
+IPBDX_HOT ipbdx_v4 ipbdx_v4_minus_sum(ipbdx_v4 a, ipbdx_v4 b, ipbdx_v4 c) {
     const isphpbdx_f4 zero = IPBDX_ALL(0.0f);
     ipbdx_v4 r;
     r.x = IPBDX_SUB(zero, IPBDX_ADD(IPBDX_ADD(a.x, b.x), c.x));
@@ -3518,13 +3523,16 @@ static void ipbdx_tether(ipbd_world *world, const ipbdx_body *body, int v) {
 static bool ipbdx_end_vertex(ipbd_world *world, int v, isphpbdx_f4 h, isphpbdx_f4 inverse_h) {
     float *x = world->positions + 4 * (size_t)v, *velocity = world->velocities + 4 * (size_t)v,
           *start = world->starts + 4 * (size_t)v;
+    const isphpbdx_f4 at = isphpbdx_f4_load(x), most = IPBDX_ALL(IPBDX_LIMIT * IPBDX_LIMIT);
+    isphpbdx_f4 speed = isphpbdx_f4_load(velocity);
     if (world->inverse_masses[v] > 0.0f) {
-        isphpbdx_f4 speed = isphpbdx_f4_load(velocity), moved;
-        moved = IPBDX_SUB(isphpbdx_f4_load(x), IPBDX_ADD(isphpbdx_f4_load(start), IPBDX_MUL(speed, h)));
-        isphpbdx_f4_store(velocity, IPBDX_ADD(speed, IPBDX_MUL(moved, inverse_h)));
+        isphpbdx_f4 moved = IPBDX_SUB(at, IPBDX_ADD(isphpbdx_f4_load(start), IPBDX_MUL(speed, h)));
+        speed = IPBDX_ADD(speed, IPBDX_MUL(moved, inverse_h));
+        isphpbdx_f4_store(velocity, speed);
     }
     x[3] = world->inverse_masses[v], velocity[3] = 0.0f;
-    if (ipbdx_sane3(ipbdx_v3(x)) && ipbdx_sane3(ipbdx_v3(velocity))) return true;
+    if ((isphpbdx_f4_below(IPBDX_MUL(at, at), most) & isphpbdx_f4_below(IPBDX_MUL(speed, speed), most) & 7) == 7)
+        return true; /* false for what is not a number */
     memcpy(x, start, 12);
     memset(velocity, 0, 12);
     return false;
@@ -6963,6 +6971,7 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_SUB
 #undef IPBDX_MUL
 #undef IPBDX_ALL
+#undef IPBDX_HOT
 #undef IPBDX_FAR
 #undef IPBDX_LIMIT
 #undef IPBDX_STACK
