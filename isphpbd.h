@@ -1815,6 +1815,29 @@ static void isphpbdx_crossing(const isphpbdx_coupling *c, const isphpbdx_face *f
     if (!(isphpbdx_dot(n, n) > 0.0f)) return;
     isphpbdx_barycentric(e1, e2, n, isphpbdx_sub(ipbdx_lerp3(x0, x, t), p[0]), b);
 }
+/* Of up to four faces near a particle, as bits, those whose plane it has passed or is not far from: the others cannot
+   touch it. */
+static int isphpbdx_near_planes(const isphpbdx_coupling *c, const float *now, const isphpbdx_nearby *near_faces,
+                                int count, isphpbd_vec3 x) {
+    uint32_t v[3][4];
+    float gap[4];
+    ipbdx_v4 a, e1, e2, n, d;
+    isphpbdx_f4 nn, scaled, zero = isphpbdx_f4_all(0.0f);
+    int k, j;
+    for (k = 0; k < 4; ++k) {
+        const isphpbdx_nearby *one = near_faces + isphpbdx_mini(k, count - 1);
+        for (j = 0; j < 3; ++j) v[j][k] = (uint32_t)c->face[one->face].v[j];
+        gap[k] = one->gap;
+    }
+    a = ipbdx_gather(now, v[0]).p;
+    e1 = ipbdx_v4_sub(ipbdx_gather(now, v[1]).p, a), e2 = ipbdx_v4_sub(ipbdx_gather(now, v[2]).p, a);
+    d.x = isphpbdx_f4_all(x.x), d.y = isphpbdx_f4_all(x.y), d.z = isphpbdx_f4_all(x.z);
+    n = ipbdx_v4_cross(e1, e2), nn = ipbdx_v4_dot(n, n), scaled = ipbdx_v4_dot(n, ipbdx_v4_sub(d, a));
+    return ((isphpbdx_f4_below(isphpbdx_f4_load(gap), zero) ^ isphpbdx_f4_below(scaled, zero)) |
+            isphpbdx_f4_below(isphpbdx_f4_mul(scaled, scaled),
+                              isphpbdx_f4_mul(isphpbdx_f4_all(c->keep * c->keep), nn))) &
+           isphpbdx_f4_below(zero, nn) & ((1 << count) - 1);
+}
 static bool isphpbdx_touches(const isphpbdx_coupling *c, const float *now, const isphpbdx_nearby *near_face,
                              isphpbd_vec3 x0, isphpbd_vec3 x, isphpbdx_touching *out) {
     const isphpbdx_face *f = c->face + near_face->face;
@@ -1895,21 +1918,28 @@ static void isphpbdx_displace(isphpbdx_coupling *c) {
         }
     }
 }
-static void isphpbdx_soft_iterate(ipbd_world *world, const ipbd_arrays *arrays, float h, int iteration, void *user) {
-    isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
-    int m, k;
-    (void)world, (void)iteration;
-    for (m = 0; c->in_step && m < c->mover_count; ++m) {
-        isphpbdx_mover *mover = c->mover + m;
-        const int i = mover->particle;
-        for (k = 0; k < c->contact_count[i]; ++k) {
-            const isphpbdx_nearby *n = c->nearby + ISPHPBDX_NEAR * (size_t)i + (size_t)k;
+/* The contacts of one particle, one after the other. */
+static void isphpbdx_meet_faces(isphpbdx_coupling *c, float *now, isphpbdx_mover *mover, float h) {
+    const int i = mover->particle, count = c->contact_count[i];
+    const isphpbdx_nearby *n = c->nearby + ISPHPBDX_NEAR * (size_t)i;
+    int k = 0;
+    while (k < count) {
+        const int first = k, end = isphpbdx_mini(k + 4, count),
+                  mask = isphpbdx_near_planes(c, now, n + k, end - k, mover->at);
+        bool moved = false; /* then the others are looked at anew */
+        for (; k < end && !moved; ++k) {
             isphpbdx_touching t;
-            if (c->inside[i] && c->wet[c->face[n->face].body].solid) continue;
-            if (isphpbdx_touches(c, arrays->positions, n, isphx_vec(c->x0 + 4 * (size_t)i), mover->at, &t))
-                isphpbdx_contact(c, arrays->positions, c->face + n->face, &t, mover, h);
+            if (!(mask >> (k - first) & 1) || (c->inside[i] && c->wet[c->face[n[k].face].body].solid)) continue;
+            moved = isphpbdx_touches(c, now, n + k, isphx_vec(c->x0 + 4 * (size_t)i), mover->at, &t);
+            if (moved) isphpbdx_contact(c, now, c->face + n[k].face, &t, mover, h);
         }
     }
+}
+static void isphpbdx_soft_iterate(ipbd_world *world, const ipbd_arrays *arrays, float h, int iteration, void *user) {
+    isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
+    int m;
+    (void)world, (void)iteration;
+    for (m = 0; c->in_step && m < c->mover_count; ++m) isphpbdx_meet_faces(c, arrays->positions, c->mover + m, h);
 }
 /* Share of a vertex' effective mass that is lent: it falls, too, and what it falls is not given back. */
 static float isphpbdx_lent_part(const isphpbdx_coupling *c, int v) { return 1.0f - c->soft->masses[v] * c->weight[v]; }
