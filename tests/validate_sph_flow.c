@@ -70,23 +70,32 @@ static sph_scene front_scene(double a, double dx, int row, double length) {
 
 /* Largest relative distance of the computed front, delayed by `delay`, from the measured one at the measured times once
    it has moved by a fifth of the width. */
+static const double front_moving = 1.2;
 static double front_error(const experiment *e, const sph_curve *computed, double delay) {
     double worst = 0.0;
     for (int i = 0; i < e->count; i++) {
         double error = fabs(sph_curve_at(computed, e->points[i][0] - delay) / e->points[i][1] - 1.0);
-        if (e->points[i][1] >= 1.2 && !(error <= worst)) worst = error;
+        if (e->points[i][1] >= front_moving && !(error <= worst)) worst = error;
     }
     return worst;
 }
 
-/* The column of an experiment is not free at once: its gate or membrane takes some hundredths of a second to go. The
-   delay in T, at most 0.4, that brings the curves closest. */
-static double front_delay(const experiment *e, const sph_curve *computed) {
-    double best = 0.0;
-    for (double delay = 0.0; delay < 0.4; delay += 0.01) {
-        if (front_error(e, computed, delay) < front_error(e, computed, best)) best = delay;
+/* When the computed front passes z. */
+static double front_time(const sph_curve *computed, double z) {
+    for (int i = 1; i < computed->count; i++) {
+        double share = (z - computed->y[i - 1]) / (computed->y[i] - computed->y[i - 1]);
+        if (computed->y[i] >= z) return computed->x[i - 1] + share * (computed->x[i] - computed->x[i - 1]);
     }
-    return best;
+    return (double)NAN;
+}
+
+/* The column of an experiment is not free at once, its membrane or gate takes some hundredths of a second to go, and no
+   moment of release was measured. So clocks are set at the first measured station at which the front moves: the delay in
+   T that makes both curves pass it together. Nothing is fitted. */
+static double front_delay(const experiment *e, const sph_curve *computed) {
+    int first = 0;
+    while (e->points[first][1] < front_moving) first++;
+    return e->points[first][0] - front_time(computed, e->points[first][1]);
 }
 
 static void front_plot(sph_run *run, const experiment *e, const sph_curve *computed, double delay,
@@ -97,7 +106,7 @@ static void front_plot(sph_run *run, const experiment *e, const sph_curve *compu
     for (int i = 0; i < e->count; i++) sph_curve_add(&measured, e->points[i][0], e->points[i][1]);
     for (int i = 0; i < computed->count; i++) sph_curve_add(&delayed, computed->x[i] + delay, computed->y[i]);
     sph_plot_curve(&p, "measured", &measured, PLOT_POINTS);
-    sph_plot_curve(&p, "computed, released later", &delayed, PLOT_LINE);
+    sph_plot_curve(&p, "computed, same time at the first station", &delayed, PLOT_LINE);
     sph_plot_curve(&p, "computed", computed, PLOT_DASHED);
     report_plot(run->report, &p, plot_name);
 }
@@ -115,8 +124,9 @@ static void front_compare(sph_run *run, const experiment *e, const char *plot_na
     delay = front_delay(e, &computed);
     sph_at_most(run, e->name, "front, largest difference once moving", 100 * front_error(e, &computed, delay), 10.0,
                 "%", e->source);
-    sph_value(run, e->name, "delay of the release that fits best", 1000 * delay / scale, "ms");
-    sph_value(run, e->name, "largest difference without a delay", 100 * front_error(e, &computed, 0.0), "%");
+    sph_value(run, e->name, "delay at the first station", 1000 * delay / scale, "ms");
+    sph_value(run, e->name, "largest difference, time from the computed release", 100 * front_error(e, &computed, 0.0),
+              "%");
     sph_value(run, e->name, "particles", isph_particles(s.fluid).count, "");
     front_plot(run, e, &computed, delay, plot_name);
     sph_end(&s);
@@ -133,7 +143,12 @@ static void case_front(sph_run *run) {
     report_text(
         run->report,
         "A column of width a and height 2 a collapses on a dry bed: a slab 28 particles wide, 56 high and 6 thick "
-        "between free-slip sides, at the size of the experiment. Compared after fitting the moment of release.");
+        "between free-slip sides, at the size of the experiment. The moment of release was not measured (a membrane or "
+        "a "
+        "gate has to go first), so time is counted from the first measured station beyond %.1f a; nothing is fitted. "
+        "Beside it is the lead with time from the computed "
+        "release. The third experiment is slower than the second, scaled to its size, by 6 %% at T = 2.5.",
+        front_moving);
     front_compare(run, &moyce_small, "sph_front_1125");
     front_compare(run, &moyce_large, "sph_front_2250");
     front_compare(run, &oka, "sph_front_koshizuka");
@@ -223,7 +238,8 @@ static void wave_sample(sph_scene *s, void *user) {
 }
 
 /* The pool rests first. */
-static void wave_begin(sph_run *run, sph_scene *s, wave *w, wave_watch *watch) {
+static void wave_begin(sph_run *run, sph_scene *s, const wave *w, wave_watch *watch) {
+    wave start = *w;
     sph_state m;
     sph_advance(run, s, "settling", 2.0, 1.0 / 120.0, NULL, NULL);
     m = sph_measure(s);
@@ -232,47 +248,62 @@ static void wave_begin(sph_run *run, sph_scene *s, wave *w, wave_watch *watch) {
     watch->wave = w;
     watch->began = s->seconds;
     watch->period = 2.0 * SPH_PI / w->frequency;
-    (void)isph_particles_edit(s->fluid, wave_push, w);
+    (void)isph_particles_edit(s->fluid, wave_push, &start);
     watch->first_energy = sph_measure(s).kinetic;
 }
 
-static void case_wave(sph_run *run) {
-    static sph_curve centre, energy;
-    const double dx = run->quick ? 0.05 : 0.025, thick = 8.0 * dx, periods = 6.0;
-    wave w = wave_make(1.0, 0.5, 0.05);
+static void wave_report(sph_run *run, const wave_watch *watch, double dx) {
+    const double period = 2.0 * (watch->last_crossing - watch->first_crossing) / (watch->crossings - 1);
+    char name[SPH_NAME_MAX];
+    (void)snprintf(name, sizeof name, "dx = %.1f cm", 100 * dx);
+    sph_value(run, name, "period", period, "s");
+    sph_at_most(run, name, "period, difference", 100 * fabs(period / watch->period - 1.0), 3.0, "%",
+                "linear theory, omega^2 = g k tanh(k d)");
+    sph_at_most(run, name, "highest energy of the wave / first", watch->highest, 1.02, "", "energy never grows");
+    sph_at_most(run, name, "growth of its mean from period to period", watch->growth, 0.01, "", "energy never grows");
+    sph_at_most(run, name, "highest total mechanical energy / first", watch->highest_total, 1.02, "",
+                "energy never grows");
+    sph_value(run, name, "energy left after 5 periods", watch->cycle_last, "");
+}
+
+static void wave_run(sph_run *run, const wave *w, double dx, sph_curve *centre, sph_curve *energy) {
+    const double thick = 8.0 * dx, periods = 6.0;
     isph_fluid_desc desc = isph_fluid_desc_default();
     wave_watch watch;
     sph_scene s;
-    double period;
+    memset(&watch, 0, sizeof watch);
+    centre->count = energy->count = 0;
+    watch.centre = centre, watch.energy = energy;
+    desc.spacing = (float)dx;
+    s = sph_tank(&desc, w->length, 2.0, thick, 0.0);
+    (void)sph_fill(&s, sph_water(&s), sph_v3(0, 0, 0), sph_v3(w->length, w->depth, thick));
+    wave_begin(run, &s, w, &watch);
+    sph_advance(run, &s, "waves", periods * watch.period, 1.0 / 120.0, wave_sample, &watch);
+    wave_report(run, &watch, dx);
+    sph_end(&s);
+}
+
+static void case_wave(sph_run *run) {
+    static sph_curve centre[2], energy[2];
+    wave w = wave_make(1.0, 0.5, 0.05);
     plot motion = plot_make("Standing wave: centre of mass", "time, s", "displacement, mm");
     plot energies = plot_make("Standing wave: energy", "time, s", "energy / first energy");
-    memset(&watch, 0, sizeof watch);
-    watch.centre = &centre;
-    watch.energy = &energy;
-    desc.spacing = (float)dx;
-    s = sph_tank(&desc, w.length, 2.0, thick, 0.0);
-    (void)sph_fill(&s, sph_water(&s), sph_v3(0, 0, 0), sph_v3(w.length, w.depth, thick));
-    wave_begin(run, &s, &w, &watch);
-    sph_advance(run, &s, "waves", periods * watch.period, 1.0 / 120.0, wave_sample, &watch);
-    period = 2.0 * (watch.last_crossing - watch.first_crossing) / (watch.crossings - 1);
-    report_text(run->report,
-                "First mode of a tank of %.1f m, %.1f m deep, amplitude %.0f mm, %d particles; it starts flat "
-                "with the velocities of linear theory.",
-                w.length, w.depth, 1000 * w.amplitude, isph_particles(s.fluid).count);
-    report_value(run->report, "period", period, "s");
-    report_at_most(run->report, "period, difference", 100 * fabs(period / watch.period - 1.0), 3.0, "%",
-                   "linear theory, omega^2 = g k tanh(k d)");
-    report_at_most(run->report, "highest energy / first energy", watch.highest, 1.02, "", "energy never grows");
-    report_at_most(run->report, "growth of the mean energy from period to period", watch.growth, 0.01, "",
-                   "energy never grows");
-    report_value(run->report, "energy left after 5 periods", watch.cycle_last, "");
-    report_value(run->report, "highest total mechanical energy (the pool's rise included) / first", watch.highest_total,
-                 "");
-    sph_plot_curve(&motion, "computed", &centre, PLOT_LINE);
-    sph_plot_curve(&energies, "computed", &energy, PLOT_LINE);
+    report_text(
+        run->report,
+        "First mode of a tank of %.1f m, %.1f m deep, amplitude %.0f mm, 8 particles across; it starts flat with "
+        "the velocities of linear theory. The energy of the wave is kinetic energy and that of the mode's "
+        "elevation; the total takes the height of all the pool against that of the pool at rest. It grows "
+        "because the pool swells by 0.2 to 0.5 %% while it is strained, and gives that back: particles keep "
+        "half a spacing off walls even where the flow brings the layers there closer together.",
+        w.length, w.depth, 1000 * w.amplitude);
+    wave_run(run, &w, 0.05, centre, energy);
+    if (!run->quick) wave_run(run, &w, 0.025, centre + 1, energy + 1);
+    for (int k = 0; k < (run->quick ? 1 : 2); k++) {
+        sph_plot_curve(&motion, k ? "dx = 2.5 cm" : "dx = 5 cm", centre + k, PLOT_LINE);
+        sph_plot_curve(&energies, k ? "dx = 2.5 cm" : "dx = 5 cm", energy + k, PLOT_LINE);
+    }
     report_plot(run->report, &motion, "sph_wave_centre");
     report_plot(run->report, &energies, "sph_wave_energy");
-    sph_end(&s);
 }
 
 /* ---- [plates] viscous flow between two planes -------------------------------------------------------------------- */
