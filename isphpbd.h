@@ -660,6 +660,7 @@ typedef struct isphpbdx_pace {
 #define ISPHPBDX_SEAM   1e-3 /* barycentric: a little past its edges a face still counts, so that seams are closed */
 #define ISPHPBDX_RELAX  0.3f /* m/s at which a particle too near is led to its distance */
 #define ISPHPBDX_ROUNDS 6    /* of the fence before a particle rides */
+#define ISPHPBDX_WAKE   0.2f /* change of the water's push over weight and push that wakes a sleeping body */
 
 typedef struct isphpbdx_wet { /* how a soft body meets the fluid, by its slot in ipbd_world */
     uint32_t fluids;          /* bit per material */
@@ -673,6 +674,7 @@ typedef struct isphpbdx_known { /* where the vertices of a body were when the co
     uint32_t generation, used;
     int vertex_begin, vertex_count;
     isphpbd_vec3 drift; /* m/s^2: how a free shell and its water were accelerated, see isphpbdx_find_drifts() */
+    isphpbd_vec3 load;  /* N: water's push while it was awake, smoothed; see isphpbdx_wake_pushed() */
 } isphpbdx_known;
 
 typedef struct isphpbdx_face { /* a wet triangle at the start of the substep */
@@ -2311,6 +2313,28 @@ static void isphpbdx_keep_reactions(isphpbdx_coupling *c) {
         isphpbdx_put3(c->reaction, v, ipbdx_lerp3(isphpbdx_get3(c->reaction, v), force, ISPHPBDX_MIX));
     }
 }
+/* Water wakes a sleeping body when it pushes it otherwise than when it fell asleep, by a good part of the weight that is
+   at play. */
+static void isphpbdx_wake_pushed(isphpbdx_coupling *c) {
+    const ipbd_world *soft = c->soft;
+    int slot, v;
+    for (slot = 0; slot < soft->counts.bodies; ++slot) {
+        ipbdx_body *body = soft->bodies + slot;
+        isphpbdx_known *known = c->known + slot;
+        isphpbd_vec3 force = isphpbd_v3(0.0f, 0.0f, 0.0f);
+        float mass = 0.0f;
+        if (!body->used || !c->wet[slot].fluids) continue;
+        for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
+            force = isphpbdx_add(force, isphpbdx_add(isphpbdx_get3(c->push, v), isphpbdx_get3(c->change, v)));
+            mass += soft->masses[v];
+        }
+        force = isphpbdx_scale(force, 1.0f / c->seconds);
+        if (!body->asleep) known->load = ipbdx_lerp3(known->load, force, ISPHPBDX_MIX);
+        else if (isphpbdx_length(isphpbdx_sub(force, known->load)) >
+                 ISPHPBDX_WAKE * (mass * c->fluid->reference_acceleration + isphpbdx_length(known->load)))
+            ipbdx_wake(body);
+    }
+}
 /* Mean |u - v| along the normals of touching particles. */
 static void isphpbdx_measure_mismatch(isphpbdx_coupling *c) {
     double sum = 0.0;
@@ -2348,6 +2372,7 @@ static void isphpbdx_water_finish(void *user, const float *start, float *positio
     for (m = 0; m < c->mover_count; ++m) isphpbdx_add3(c->x1, c->mover[m].particle, c->mover[m].at);
     isphpbdx_book_lent(c);
     isphpbdx_keep_reactions(c);
+    isphpbdx_wake_pushed(c);
     isphpbdx_displace(c);
     isphpbdx_measure_mismatch(c);
     isphpbdx_give_back(c);
@@ -4602,9 +4627,10 @@ static void isphpbdx_stream_reactions(isphx_stream *s, const isphpbdx_coupling *
         const ipbdx_body *body = c->soft->bodies + slot;
         const isphpbdx_known *known = c->known + slot;
         const float *reaction = isphpbdx_is_known(c, slot) ? c->reaction + 4 * (size_t)known->vertex_begin : NULL;
-        isphpbd_vec3 drift = reaction ? known->drift : ipbdx_zero3();
+        isphpbd_vec3 drift = reaction ? known->drift : ipbdx_zero3(), load = reaction ? known->load : ipbdx_zero3();
         if (!body->used) continue;
         isphx_stream_floats(s, &drift.x, 3);
+        isphx_stream_floats(s, &load.x, 3);
         for (i = 0; i < 4 * body->vertex_count; ++i) {
             float value = reaction ? reaction[i] : 0.0f;
             isphx_stream_floats(s, &value, 1);
@@ -4621,6 +4647,7 @@ static void isphpbdx_apply_reactions(isphx_stream *s, isphpbdx_coupling *c) {
         known->used = 1, known->generation = body->generation;
         known->vertex_begin = body->vertex_begin, known->vertex_count = body->vertex_count;
         isphx_stream_floats(s, &known->drift.x, 3);
+        isphx_stream_floats(s, &known->load.x, 3);
         isphx_stream_floats(s, c->reaction + 4 * (size_t)body->vertex_begin, 4 * body->vertex_count);
     }
 }
@@ -4628,7 +4655,7 @@ static bool isphpbdx_reactions_sane(isphx_stream *s, const isphpbdx_coupling *c)
     int slot, i;
     for (slot = 0; slot < c->soft->counts.bodies; ++slot) {
         const ipbdx_body *body = c->soft->bodies + slot;
-        for (i = 0; body->used && i < 3 + 4 * body->vertex_count; ++i) {
+        for (i = 0; body->used && i < 6 + 4 * body->vertex_count; ++i) {
             float value = 0.0f;
             isphx_stream_floats(s, &value, 1);
             if (!isphpbdx_between(value, -1e18f, 1e18f)) return false;

@@ -17,6 +17,37 @@ TEST heavy_soft_box_sinks(void) {
     CHECK_CALL(sinks(true));
     PASS();
 }
+static bool sleeps(isphpbd_world *world, isphpbd_soft soft) {
+    return ipbd_body_sleeping(isphpbd_world_softs(world), isphpbd_soft_body(world, soft));
+}
+/* A block sleeps on the floor; then water is poured onto it, or a wave comes from the side. */
+static greatest_test_res wakes(bool flood) {
+    fixture_mesh m = mesh_block(2, 2, 2, 0.2, 0.2, 0.2);
+    isphpbd_soft_desc jelly = world_soft_desc(&m, IPBD_FLESH);
+    isphpbd_world_desc desc = world_desc(3000);
+    isphpbd_world *world;
+    isphpbd_fluid water;
+    isphpbd_soft soft;
+    jelly.body.density = 500.0f, jelly.body.pose.position.y = 0.1f, jelly.body.can_sleep = true;
+    world_count_soft(&desc, &jelly);
+    world = world_make(&desc);
+    (void)world_room(world, vec3d_make(-0.4, 0.0, -0.3), vec3d_make(0.4, 4.0, 0.3), 1.0f);
+    water = world_water(world), soft = world_soft(world, &jelly);
+    for (int i = 0; i < 300 && !sleeps(world, soft); i++) { (void)isphpbd_world_step(world, WORLD_STEP); }
+    ASSERT(sleeps(world, soft));
+    (void)world_fill(world, water, flood ? vec3d_make(0.15, 0.0, -0.3) : vec3d_make(-0.1, 0.4, -0.1),
+                     flood ? vec3d_make(0.4, 0.5, 0.3) : vec3d_make(0.1, 0.6, 0.1), vec3d_make(0, 0, 0));
+    for (int i = 0; i < 30 && sleeps(world, soft); i++) { (void)isphpbd_world_step(world, WORLD_STEP); }
+    ASSERT_FALSE(sleeps(world, soft));
+    isphpbd_world_destroy(world);
+    mesh_free(&m);
+    PASS();
+}
+TEST sleeping_block_is_woken(void) {
+    CHECK_CALL(wakes(false));
+    CHECK_CALL(wakes(true));
+    PASS();
+}
 TEST momentum_is_kept(void) {
     CHECK_CALL(keeps_momentum(MOMENTUM_SHEET, ISPHPBD_RIGID_GLOBAL));
     CHECK_CALL(keeps_momentum(MOMENTUM_SOFT, ISPHPBD_RIGID_GLOBAL));
@@ -40,6 +71,7 @@ TEST balloon_holds_by_its_skin(void) {
 SUITE(world_soft_bodies) {
     RUN_TEST(soft_box_floats);
     RUN_TEST(heavy_soft_box_sinks);
+    RUN_TEST(sleeping_block_is_woken);
     RUN_TEST(momentum_is_kept);
     RUN_TEST(balloon_holds_by_its_skin);
 }
