@@ -654,13 +654,11 @@ typedef struct isphpbdx_pace {
 #define ISPHPBDX_GATHER 1024
 #define ISPHPBDX_FENCED 256   /* faces that the fence can look at for one particle */
 #define ISPHPBDX_YIELD  0.55f /* implicitness of yielding walls: below 0.5 deep water shakes light cloth */
-#define ISPHPBDX_SOLID_PULL                                                                                            \
-    0.1f /* of lent weight on solids: boxes of 200 .. 800 kg/m^3 float within 0.05 of their draught */
-#define ISPHPBDX_MIX    0.1f /* share of the newest substep in the remembered reaction */
-#define ISPHPBDX_SEAM   1e-3 /* barycentric: a little past its edges a face still counts, so that seams are closed */
-#define ISPHPBDX_RELAX  0.3f /* m/s at which a particle too near is led to its distance */
-#define ISPHPBDX_ROUNDS 6    /* of the fence before a particle rides */
-#define ISPHPBDX_WAKE   0.2f /* change of the water's push over weight and push that wakes a sleeping body */
+#define ISPHPBDX_MIX    0.1f  /* share of the newest substep in the remembered reaction */
+#define ISPHPBDX_SEAM   1e-3  /* barycentric: a little past its edges a face still counts, so that seams are closed */
+#define ISPHPBDX_RELAX  0.3f  /* m/s at which a particle too near is led to its distance */
+#define ISPHPBDX_ROUNDS 6     /* of the fence before a particle rides */
+#define ISPHPBDX_WAKE   0.2f  /* change of the water's push over weight and push that wakes a sleeping body */
 
 typedef struct isphpbdx_wet { /* how a soft body meets the fluid, by its slot in ipbd_world */
     uint32_t fluids;          /* bit per material */
@@ -1221,21 +1219,10 @@ static void isphpbdx_face_make(isphpbdx_face *f, const float *p, const float *v)
     f->radius = sqrtf(r), f->speed = sqrtf(speed);
 }
 /* Lent mass has no weight: the water that lends it has, and leans on the faces by its pressure. It takes part in the
-   drift of its body instead. On solids a share of the weight acts along the vertices' normals. */
+   drift of its body instead. */
 static void isphpbdx_find_pulls(isphpbdx_coupling *c) {
-    int f, k, v;
-    memset(c->pull, 0, 16 * (size_t)c->soft->counts.vertices);
-    for (f = 0; f < c->face_count; ++f) {
-        const isphx_triangle *t = &c->face[f].shape;
-        for (k = 0; k < 3 && c->wet[c->face[f].body].solid; ++k)
-            isphpbdx_add3(c->pull, c->face[f].v[k], isphpbdx_cross(t->edge1, t->edge2));
-    }
-    for (v = 0; v < c->soft->counts.vertices; ++v) {
-        const isphpbd_vec3 n = isphpbdx_get3(c->pull, v);
-        const float nn = isphpbdx_dot(n, n), along = ISPHPBDX_SOLID_PULL * isphpbdx_dot(n, c->soft->desc.gravity);
-        isphpbdx_put3(c->pull, v,
-                      isphpbdx_madd(c->known[c->soft->vertex_body[v]].drift, n, nn > 0.0f ? along / nn : 0.0f));
-    }
+    int v;
+    for (v = 0; v < c->soft->counts.vertices; ++v) isphpbdx_put3(c->pull, v, c->known[c->soft->vertex_body[v]].drift);
 }
 /* Lists the wet triangles. */
 static void isphpbdx_list_faces(isphpbdx_coupling *c) {
@@ -5192,7 +5179,6 @@ ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, 
 #undef ISPHPBDX_FENCED
 #undef ISPHPBDX_YIELD
 #undef ISPHPBDX_MIX
-#undef ISPHPBDX_SOLID_PULL
 #undef ISPHPBDX_SEAM
 #undef ISPHPBDX_RELAX
 #undef ISPHPBDX_ROUNDS

@@ -9,8 +9,10 @@
 
 /* ---- [solids] ---------------------------------------------------------------------------------------------------- */
 
-TEST soft_box_floats(void) {
-    CHECK_CALL(floats_right(500.0, true));
+/* At 500 a cube rolls for long; that one is in the validation. */
+TEST soft_boxes_float(void) {
+    CHECK_CALL(floats_right(200.0, true));
+    CHECK_CALL(floats_right(800.0, true));
     PASS();
 }
 TEST heavy_soft_box_sinks(void) {
@@ -69,7 +71,7 @@ TEST balloon_holds_by_its_skin(void) {
 }
 
 SUITE(world_soft_bodies) {
-    RUN_TEST(soft_box_floats);
+    RUN_TEST(soft_boxes_float);
     RUN_TEST(heavy_soft_box_sinks);
     RUN_TEST(sleeping_block_is_woken);
     RUN_TEST(momentum_is_kept);

@@ -20,7 +20,7 @@ FIXTURE_FN float_result floats(double density, bool soft) {
     float_desc d = {0, 0.05, 4.0, 0.4, 1.0, 0.55, false, false, 0.0};
     float_result r;
     d.density = density, d.soft = soft;
-    if (soft && density < 1000.0) d.seconds = 7.0; /* bobs longer */
+    if (soft && density < 1000.0) d.seconds = 5.0; /* bobs longer */
     r = float_measure(&d, NULL);
     printf("%s box of %.0f kg/m^3: %.3f submerged, bottom at %.3f m, %.3f m/s\n", soft ? "soft" : "rigid", density,
            r.submerged, r.low, r.speed);
