@@ -365,7 +365,7 @@ static int play_demo(play_options *o) {
 
 /* The scenes that also move on the page. */
 static bool play_is_animated(const char *name) {
-    static const char *const moving[] = {"water_balloon", "shower_cloth", "flotsam", "double_dam_break", "moving_cup"};
+    static const char *const moving[] = {"water_balloon", "double_cloth", "double_dam_break", "moving_cup"};
     size_t i;
     for (i = 0; i < sizeof moving / sizeof moving[0]; ++i)
         if (strcmp(name, moving[i]) == 0) return true;
@@ -390,7 +390,8 @@ static bool play_write_page(const char *directory) {
     snprintf(path, sizeof path, "%s/README.md", directory);
     page = fopen(path, "w");
     if (!page) return fprintf(stderr, "play: cannot write %s\n", path), false;
-    fprintf(page, "# Gallery\n\nPlayed and drawn by `make gallery`.\n");
+    fprintf(page,
+            "# Gallery\n\nPlayed and drawn by `make gallery`, with the number of particles on the last picture.\n");
     for (i = 0; i < scene_count(); ++i) {
         const scene_def *def = scene_at(i);
         fprintf(page, "\n## %s\n\n%s: `build/play %s`\n", def->name, def->summary, def->name);

@@ -230,7 +230,9 @@ static void recorder_keep_shot(recorder *r, const scene *s) {
     }
     image_blit(shot, &r->frame, 0, 0);
     snprintf(r->caption[r->shots], sizeof r->caption[0], "t = %.2f s%s", (double)s->time, legend[r->options.view]);
-    ++r->shots;
+    if (++r->shots == r->options.shots && r->particles.count && r->options.view == VIEW_SURFACE)
+        snprintf(r->caption[r->shots - 1], sizeof r->caption[0], "t = %.2f s   %d particles", (double)s->time,
+                 r->particles.count);
 }
 
 void recorder_update(recorder *r, scene *s) {

@@ -233,13 +233,13 @@ static bool basin_build(scene *s) {
     scene_object *o;
     s->look[0] = render_water(0.3f);
     if (!scene_start_world(s, &desc, &water)) return false;
-    if (!scene_tank(s, v3(-half, 0, -half), v3(half, 0.55f, half)) || !scene_frame_tank(s)) return false;
+    if (!scene_tank(s, v3(-half, 0, -half), v3(half, 0.70f, half)) || !scene_frame_tank(s)) return false;
     sheet.side = scene_finer(s, 49, 1.0f / 3.0f), sheet.width = BASIN_SIDE + 2.0f * s->spacing;
     o = coupled_cloth(s, &sheet);
     if (!o) return false;
     o->guard = GUARD_KEEPS_OUT; /* it spans the basin: whatever has it above itself went through */
     scene_camera(s, v3(-half - 0.02f, 0, -half - 0.02f), v3(half + 0.02f, 0.85f, half + 0.02f), 24.0f, 8.0f);
-    return scene_jet(s, v3(-0.12f, 0.85f, 0.05f), v3_unit(v3(0.25f, -1, 0)), 0.07f, 3.0f, 0.6f);
+    return scene_jet(s, v3(-0.12f, 0.80f, 0.05f), v3_unit(v3(0.25f, -1, 0)), 0.10f, 1.6f, 0.55f);
 }
 
 /* custom[0]: deepest of the sheet, [1]: its depth now and then in the last tenth of the run (sum), [2]: how often */
