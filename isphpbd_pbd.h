@@ -3548,6 +3548,30 @@ static void ipbdx_end_task(void *context, int index) {
         if (!ipbdx_end_vertex(world, v, h, inverse_h)) ++world->partials[job->slabs[index]].quarantined;
 }
 
+static void ipbdx_forget_forces(ipbd_world *world, ipbdx_body *body) {
+    const int *begin = body->group_begin, *count = body->group_count;
+    int i, k;
+    for (i = 0; i < count[IPBDX_EDGES]; ++i) memset(world->edges[begin[IPBDX_EDGES] + i].lambda, 0, 16);
+    for (i = 0; i < count[IPBDX_DIHEDRALS]; ++i) memset(world->dihedrals[begin[IPBDX_DIHEDRALS] + i].lambda, 0, 16);
+    for (i = 0; i < count[IPBDX_ISOMETRICS]; ++i) memset(world->isometrics[begin[IPBDX_ISOMETRICS] + i].lambda, 0, 16);
+    for (i = 0; i < count[IPBDX_VOLUMES]; ++i) memset(world->volumes[begin[IPBDX_VOLUMES] + i].lambda, 0, 16);
+    for (i = 0; i < count[IPBDX_ELASTICS]; ++i) {
+        ipbdx_elastics *g = world->elastics + begin[IPBDX_ELASTICS] + i;
+        for (k = 0; k < 6; ++k) memset(g->stress[k], 0, sizeof g->stress[k]);
+        memset(g->pressure, 0, sizeof g->pressure);
+    }
+    body->balloon_lambda = 0.0f;
+}
+/* The multipliers of a substep are forces; where vertices had to be put back they may be no numbers, and are forgotten,
+   or the next warm start would do the same again. */
+static void ipbdx_end_multipliers(ipbd_world *world, ipbdx_body *body) {
+    int i, put_back = 0;
+    for (i = body->slab_begin; i < body->slab_begin + body->slab_interior; ++i)
+        put_back += world->partials[i].quarantined;
+    if (put_back) ipbdx_forget_forces(world, body);
+    body->lambda_h = world->h;
+}
+
 /* Distance along the edges from the nearest pin, by relaxing edges until nothing changes; the vertices' breadth-first
    order
    makes that a few sweeps. Runs when pins changed. */
@@ -5494,7 +5518,7 @@ ISPHPBD_API isphpbd_result ipbd_substep_end(ipbd_world *world) {
         ipbdx_run_slabs(world, ipbdx_trim_task, world->interiors, world->interior_count);
     ipbdx_calm_contacts(world);
     ipbdx_end_colliders(world);
-    for (i = 0; i < world->active_count; ++i) world->bodies[world->active_bodies[i]].lambda_h = world->h;
+    for (i = 0; i < world->active_count; ++i) ipbdx_end_multipliers(world, world->bodies + world->active_bodies[i]);
     if (world->hooks.end) {
         ipbd_arrays arrays = ipbd_world_arrays(world);
         world->in_callback = true;
@@ -5905,6 +5929,7 @@ ISPHPBD_API isphpbd_result ipbd_body_reset(ipbd_world *world, ipbd_body handle) 
         if (world->pins[v].pinned == 1u) world->pins[v].from = world->pins[v].to = world->rests[v];
     }
     body->lambda_h = 0.0f; /* no warm start from another shape's forces */
+    ipbdx_forget_forces(world, body);
     world->pairs_stale = true;
     ipbdx_wake(body);
     return ISPHPBD_OK;
@@ -6278,17 +6303,20 @@ static bool ipbdx_words_below(const unsigned char *bytes, int begin, int count, 
     }
     return true;
 }
+/* Between them, the slabs that are not seams hold every vertex once: each is ended by one task. */
 static bool ipbdx_slabs_sane(const ipbdx_body *body, const unsigned char *slabs, int slot) {
-    int i, kind;
-    for (i = body->slab_begin; i < body->slab_begin + body->slab_count; ++i) {
+    int i, kind, held = 0;
+    for (i = 0; i < body->slab_count; ++i) {
         ipbdx_slab slab;
-        ipbdx_fetch(slabs, sizeof slab, i, &slab);
+        ipbdx_fetch(slabs, sizeof slab, body->slab_begin + i, &slab);
         if (slab.body != slot || !ipbdx_between(slab.vertex_begin, slab.vertex_end, body->vertex_count)) return false;
+        if (i < body->slab_interior && slab.vertex_begin != held) return false;
+        if (i < body->slab_interior) held = slab.vertex_end;
         for (kind = 0; kind < IPBDX_KINDS; ++kind)
             if (!ipbdx_between(slab.group_begin[kind], slab.group_end[kind], body->group_count[ipbdx_store_of(kind)]))
                 return false;
     }
-    return true;
+    return held == body->vertex_count;
 }
 /* Vertices are the first words of every group: two rows for edges, else four. */
 static bool ipbdx_groups_sane(const ipbdx_body *body, const ipbdx_part *stores) {

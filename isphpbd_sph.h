@@ -7016,15 +7016,21 @@ static void isphx_stage_finish(isph_fluid *f) {
     f->coupler.finish(f->coupler.user, f->position, f->next, f->star, f->count, f->now.seconds);
 }
 
-/* The coupler may have moved particles; what is not a place any more goes back to where it was, at rest. */
+/* The coupler may have moved particles: faster than max_speed is clamped, and what is not a place any more goes back to
+   where it was, at rest. */
 static void isphx_check_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
     const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
     int i;
     for (i = block * ISPHX_BLOCK; i < end; ++i) {
+        const isphpbd_vec3 u = isphx_vec(f->star + 4 * i), slower = isphx_limit(u, f->max_speed);
         if (isphx_points_ok(f->next + 4 * i, 3 * sizeof(float), 1, f->dx) &&
-            isphx_points_ok(f->star + 4 * i, 3 * sizeof(float), 1, 1.0f))
+            isphx_points_ok(f->star + 4 * i, 3 * sizeof(float), 1, 1.0f)) {
+            if (slower.x == u.x && slower.y == u.y && slower.z == u.z) continue;
+            isphx_set3(f->star + 4 * i, slower.x, slower.y, slower.z);
+            f->block_flags[block] |= ISPH_STEP_SPEED_CLAMPED;
             continue;
+        }
         memcpy(f->next + 4 * i, f->position + 4 * i, 3 * sizeof(float));
         isphx_set3(f->star + 4 * i, 0.0f, 0.0f, 0.0f);
         f->block_flags[block] |= ISPH_STEP_QUARANTINED;

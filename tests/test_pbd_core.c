@@ -785,6 +785,26 @@ TEST slabs_give_the_same_bits_in_any_order(void) {
     ASSERT_EQ(hashes[0], hashes[2]);
     PASS();
 }
+/* Forces that are no numbers any more put the vertices back, and are forgotten: the body is a body again. */
+TEST violence_is_forgotten(void) {
+    block_mesh mesh;
+    ipbd_body_desc desc = block_desc(&mesh);
+    ipbd_world *world = make_world();
+    ipbd_body body = ipbd_body_create(world, &desc, NULL);
+    isphpbd_vec3 force;
+    int v;
+    ASSERT(body.id != 0);
+    ipbd_step(world, STEP);
+    world->elastics[0].stress[0][0] = nan_value();
+    ASSERT(ipbd_step(world, STEP).flags & IPBD_STEP_QUARANTINE);
+    ASSERT_EQ(0u, ipbd_step(world, STEP).flags & IPBD_STEP_QUARANTINE);
+    for (v = 0; v < desc.mesh.vertex_count; ++v) {
+        ASSERT_EQ(ISPHPBD_OK, ipbd_pin_force(world, body, v, &force));
+        ASSERT(isphpbdx_finite3(force));
+    }
+    ipbd_destroy(world);
+    PASS();
+}
 GREATEST_MAIN_DEFS();
 int main(int argc, char **argv) {
     GREATEST_MAIN_BEGIN();
@@ -810,6 +830,7 @@ int main(int argc, char **argv) {
     RUN_TEST(a_snapshot_resumes_exactly);
     RUN_TEST(other_capacities_reject_a_snapshot);
     RUN_TEST(every_runner_gives_the_same_bits);
+    RUN_TEST(violence_is_forgotten);
     RUN_TEST(slabs_give_the_same_bits_in_any_order);
     GREATEST_MAIN_END();
 }

@@ -104,6 +104,30 @@ TEST steps_of_1_to_50_ms(void) {
     PASS();
 }
 
+/* A stamp, then a lid as wide as the tank, comes down within a second on cloth, jelly, balloon and water, stays, and goes
+   up again. The lid leaves them just room. With less than that (the last time) speeds are bounded, and no more is said. */
+TEST closing_press(void) {
+    static const float wide[3] = {0.2f, 0.4f, 0.4f}, deepest[3] = {0.1f, 0.27f, 0.2f};
+    for (int k = 0; k < 3; k++) {
+        mixed m = mixed_make(mixed_desc(), MIXED_WATER | MIXED_CLOTH | MIXED_JELLY | MIXED_BALLOON);
+        const int added = isphpbd_fluid_points(m.world).count;
+        isphpbd_collider_desc d = isphpbd_collider_desc_default();
+        isphpbd_collider press;
+        d.shape = isphpbd_shape_box(wide[k], 0.1f, wide[k]), d.pose.position.y = 1.2f;
+        press = world_collider(m.world, &d);
+        for (int i = 0; i < (k < 2 ? 150 : 75); i++) {
+            const float down = i < 60 ? (float)i / 60.0f : i < 90 ? 1.0f : (float)(150 - i) / 60.0f;
+            const float height = 1.2f + (deepest[k] - 1.1f) * down;
+            (void)isphpbd_collider_move(m.world, press, isphpbd_pose_at(isphpbd_v3(0.0f, height, 0.0f)));
+            (void)isphpbd_world_step(m.world, WORLD_STEP);
+            ASSERT(isphpbd_world_stats(m.world).max_speed < 60.0f);
+        }
+        if (k < 2) CHECK_CALL(survives(&m, added, 2.0, 6.0));
+        mixed_end(&m);
+    }
+    PASS();
+}
+
 /* Water is poured on top of water, cloth, jelly and the body, and all particles of a handful into one point. */
 TEST overlapping_spawns(void) {
     mixed m = mixed_make(mixed_desc(), MIXED_ALL & ~MIXED_EMITTER);
@@ -185,6 +209,7 @@ SUITE(world_violence) {
     RUN_TEST(hundred_to_one);
     RUN_TEST(gravity_flips);
     RUN_TEST(steps_of_1_to_50_ms);
+    RUN_TEST(closing_press);
     RUN_TEST(overlapping_spawns);
     RUN_TEST(cloth_is_dragged);
     RUN_TEST(comings_and_goings);
