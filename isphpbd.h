@@ -892,7 +892,7 @@ static isphpbd_pose isphpbdx_world_pose(ipbd_pose pose) {
 }
 /* In reach of the fluid's coordinates, with a rotation of length one to 1 %; then made unit to float. */
 #define ISPHPBDX_FARTHEST 262144.0f /* spacings from the origin along each axis */
-#define ISPHPBDX_FASTEST 1e4f       /* m/s and rad/s along each axis, of bodies and colliders */
+#define ISPHPBDX_FASTEST  1e4f      /* m/s and rad/s along each axis, of bodies and colliders */
 static bool isphpbdx_pose_ready(const isphpbd_world *world, isphpbd_pose *pose) {
     ipbd_pose soft = isphpbdx_soft_pose(*pose);
     if (!isphpbdx_vector_ok(pose->position, ISPHPBDX_FARTHEST * world->desc.spacing) || !ipbdx_pose_ready(&soft))
@@ -901,8 +901,7 @@ static bool isphpbdx_pose_ready(const isphpbd_world *world, isphpbd_pose *pose) 
     return true;
 }
 static bool isphpbdx_motion_ready(const isphpbd_world *world, isphpbd_motion *motion) {
-    return isphpbdx_pose_ready(world, &motion->pose) &&
-           isphpbdx_vector_ok(motion->linear_velocity, ISPHPBDX_FASTEST) &&
+    return isphpbdx_pose_ready(world, &motion->pose) && isphpbdx_vector_ok(motion->linear_velocity, ISPHPBDX_FASTEST) &&
            isphpbdx_vector_ok(motion->angular_velocity, ISPHPBDX_FASTEST);
 }
 /* A step leaves no motion that could not be given: a needle hit by a drop can spin without bound. */
@@ -3885,12 +3884,24 @@ static bool isphpbdx_nearer(const float *xyzw, const uint32_t *t, isphpbd_vec3 p
     away = isphpbdx_sub(p, ipbdx_triangle_point(a, b, c, v, w));
     return isphpbdx_dot(away, away) < gap * gap;
 }
-/* Inside by the parity of crossings, and at least `gap` off every triangle. */
-static bool isphpbdx_fills(const ipbd_view *view, isphpbd_vec3 p, float gap) {
-    bool inside = false;
-    int i;
+/* Triangles that a layer of points at this z can meet, or be near to. */
+static int isphpbdx_layer_triangles(const ipbd_view *view, float z, float gap, int *list) {
+    int i, n = 0;
     for (i = 0; i < view->triangle_count; ++i) {
         const uint32_t *t = view->triangles + 3 * (size_t)i;
+        const float a = view->positions[4 * (size_t)t[0] + 2], b = view->positions[4 * (size_t)t[1] + 2],
+                    c = view->positions[4 * (size_t)t[2] + 2];
+        list[n] = i;
+        n += isphpbdx_min(a, isphpbdx_min(b, c)) <= z + gap && isphpbdx_max(a, isphpbdx_max(b, c)) >= z - gap;
+    }
+    return n;
+}
+/* Inside by the parity of crossings, and at least `gap` off every triangle of the list. */
+static bool isphpbdx_fills(const ipbd_view *view, const int *list, int list_count, isphpbd_vec3 p, float gap) {
+    bool inside = false;
+    int i;
+    for (i = 0; i < list_count; ++i) {
+        const uint32_t *t = view->triangles + 3 * (size_t)list[i];
         const float *a = view->positions + 4 * (size_t)t[0], *b = view->positions + 4 * (size_t)t[1],
                     *c = view->positions + 4 * (size_t)t[2];
         if (isphpbdx_max(a[1], isphpbdx_max(b[1], c[1])) < p.y - gap) continue;
@@ -3907,20 +3918,23 @@ static isphpbd_vec3 isphpbdx_lattice_point(isphpbd_vec3 lo, const int cell[3], f
 static int isphpbdx_list_inside(isphpbd_world *world, const ipbd_view *view, float gap, int room) {
     const float spacing = world->desc.spacing;
     isphpbd_vec3 lo = ipbdx_v3(view->positions), hi = lo;
-    int count = 0, cells[3], cell[3], i;
+    int count = 0, near_count, cells[3], cell[3], i, *near_list = world->coupling.boxes.item; /* idle now */
     for (i = 1; i < view->vertex_count; ++i)
         lo = ipbdx_min3(lo, ipbdx_v3(view->positions + 4 * (size_t)i)),
         hi = ipbdx_max3(hi, ipbdx_v3(view->positions + 4 * (size_t)i));
     cells[0] = (int)((hi.x - lo.x) / spacing) + 1, cells[1] = (int)((hi.y - lo.y) / spacing) + 1;
     cells[2] = (int)((hi.z - lo.z) / spacing) + 1;
-    for (cell[2] = 0; cell[2] < cells[2]; ++cell[2])
+    for (cell[2] = 0; cell[2] < cells[2]; ++cell[2]) {
+        cell[0] = cell[1] = 0;
+        near_count = isphpbdx_layer_triangles(view, isphpbdx_lattice_point(lo, cell, spacing).z, gap, near_list);
         for (cell[1] = 0; cell[1] < cells[1]; ++cell[1])
             for (cell[0] = 0; cell[0] < cells[0]; ++cell[0]) {
                 const isphpbd_vec3 p = isphpbdx_lattice_point(lo, cell, spacing);
-                if (!isphpbdx_fills(view, p, gap)) continue;
+                if (!isphpbdx_fills(view, near_list, near_count, p, gap)) continue;
                 if (count == room) return room + 1;
                 ipbdx_put3(world->gathered + 3 * (size_t)count++, p);
             }
+    }
     return count;
 }
 static isphpbd_vec3 isphpbdx_mean_velocity(const ipbd_view *view) {
