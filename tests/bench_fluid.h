@@ -32,7 +32,7 @@ static void stage_krylov(stage_figures *f, samples *krylov) {
 }
 
 /* Figures that sort nothing come first: samples belong together by their index until then. */
-static void stage_print(bench *b, stage_figures *f, bool all) {
+static void stage_print(bench *b, stage_figures *f, bool all, bool one_thread) {
     const double n = f->particles, pair_bytes = 6.0 * f->entries + 4.0 * n + 16.0 * n; /* values, columns, D, x, y */
     const double serial = samples_quantile(f->serial.wall, f->serial.count, 0.5);
     samples *krylov = samples_new();
@@ -57,7 +57,8 @@ static void stage_print(bench *b, stage_figures *f, bool all) {
         figure_value(b, "krylov_over_products",
                      samples_times(krylov, 1e9, 1.0).cpu_least / (product.cpu_least * f->products), "");
     }
-    figure_value(b, "product_share_of_l3", pair_bytes / product.wall_least / b->read_l3,
+    figure_value(b, "product_share_of_l3",
+                 pair_bytes / (one_thread ? product.cpu_least : product.wall_least) / b->read_l3,
                  "of one core's L3 read bandwidth");
     figure_value(b, "serial_share", serial / samples_quantile(f->step.wall, f->step.count, 0.5), "of wall time");
     free(krylov);
@@ -89,7 +90,7 @@ static void stage_run_path(stage_run *run, int path, int count, const char *suff
     place(run->b, "%s%s.%d_thread%s", stage_paths[path].name, suffix, count, count > 1 ? "s" : "");
     if (run->hash == 0) run->hash = run->f->hash;
     run->agree = run->agree && run->hash == run->f->hash;
-    stage_print(run->b, run->f, path == 1);
+    stage_print(run->b, run->f, path == 1, count == 1);
     place(run->b, "%s", "");
     if (count == 1) run->one_thread[path] = samples_times(&run->f->step, 1e9, run->f->particles).cpu_least;
 }

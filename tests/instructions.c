@@ -7,8 +7,7 @@
 #include <string.h>
 
 #define ISPHPBD_IMPLEMENTATION
-#include "isphpbd_pbd.h"
-#include "isphpbd_sph.h"
+#include "isphpbd.h"
 
 static void run_serial(void (*task)(void *ctx, int index), void *ctx, int count, void *user) {
     (void)user;
@@ -37,18 +36,24 @@ static int fluid(int steps) {
     return 0;
 }
 
-/* A cloth of 33 x 33 vertices, hung by two corners, swings. */
-static int soft(int steps) {
+/* A cloth of 33 x 33 vertices, hung by its corners. */
+static ipbd_body_desc sheet(int corners) {
     enum { SIDE = 33 };
     static float positions[3 * SIDE * SIDE];
     static uint32_t triangles[6 * (SIDE - 1) * (SIDE - 1)];
-    const uint32_t pinned[2] = {0, SIDE - 1};
-    ipbd_world_desc desc = ipbd_world_desc_default();
+    static const uint32_t pinned[4] = {0, SIDE - 1, SIDE * (SIDE - 1), SIDE * SIDE - 1};
     ipbd_body_desc cloth = ipbd_body_desc_default();
-    ipbd_world *world;
     cloth.mesh.triangle_count = ipbd_grid(SIDE, SIDE, 1.0f, 1.0f, positions, triangles);
     cloth.mesh.positions = positions, cloth.mesh.vertex_count = SIDE * SIDE, cloth.mesh.triangles = triangles;
-    cloth.pinned = pinned, cloth.pinned_count = 2;
+    cloth.pinned = pinned, cloth.pinned_count = corners;
+    return cloth;
+}
+
+/* It swings from two of them. */
+static int soft(int steps) {
+    ipbd_world_desc desc = ipbd_world_desc_default();
+    const ipbd_body_desc cloth = sheet(2);
+    ipbd_world *world;
     desc.parallel.run = run_serial;
     world = ipbd_create(&desc, NULL);
     if (!world || !ipbd_body_create(world, &cloth, NULL).id) return 1;
@@ -57,10 +62,32 @@ static int soft(int steps) {
     return 0;
 }
 
+/* A block of water, 2,000 particles, just above that cloth, hung by four corners. */
+static int coupled(int steps) {
+    isphpbd_world_desc desc = isphpbd_world_desc_default();
+    isphpbd_soft_desc cloth = isphpbd_soft_desc_default();
+    const isphpbd_fluid_desc water = isphpbd_fluid_desc_default();
+    isphpbd_world *world;
+    isphpbd_fluid fluid;
+    int added;
+    desc.spacing = 0.03f, desc.parallel.run = run_serial;
+    cloth.body = sheet(4);
+    world = isphpbd_world_create(&desc, NULL);
+    if (!world || !isphpbd_soft_create(world, &cloth, NULL).id) return 1;
+    fluid = isphpbd_fluid_create(world, &water, NULL);
+    if (isphpbd_fluid_add_box(world, fluid, isphpbd_v3(-0.24f, 0.01f, -0.24f), isphpbd_v3(0.24f, 0.25f, 0.24f),
+                              isphpbd_v3(0.0f, -1.0f, 0.0f), &added) != ISPHPBD_OK)
+        return 1;
+    for (int s = 0; s < steps; ++s) (void)isphpbd_world_step(world, 0.004f);
+    isphpbd_world_destroy(world);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     const int steps = argc == 3 ? atoi(argv[2]) : 0;
     if (steps > 0 && strcmp(argv[1], "fluid") == 0) return fluid(steps);
     if (steps > 0 && strcmp(argv[1], "soft") == 0) return soft(steps);
-    fprintf(stderr, "usage: instructions fluid|soft STEPS\n");
+    if (steps > 0 && strcmp(argv[1], "coupled") == 0) return coupled(steps);
+    fprintf(stderr, "usage: instructions fluid|soft|coupled STEPS\n");
     return 2;
 }

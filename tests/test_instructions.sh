@@ -46,6 +46,7 @@ elif ! ${CC:-cc} -std=c99 -O2 -ffp-contract=off -I. tests/instructions.c -o "$wo
 else
     compare fluid 6
     compare soft 6
+    compare coupled 6
 fi
 if [ -s "$work/renewed" ]; then
     { grep -v "^$compiler " "$golden" 2>/dev/null; cat "$work/renewed"; } >"$work/golden"
