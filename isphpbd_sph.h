@@ -407,7 +407,8 @@ ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_ve
 
 /* ---- materials ---- */
 typedef struct isph_material_desc {
-    float density;   /* kg/m^3, default 1000; ratios up to some 20:1 between materials are in order */
+    float density;   /* kg/m^3, default 1000. A light liquid under h of one n times as heavy is driven out at up to
+                        sqrt(2 n g h): beyond some 20:1 that takes many substeps */
     float viscosity; /* Pa s (dynamic), default 0.001; honey is 10. Large values are solved implicitly */
     uint32_t cookie;
 } isph_material_desc;

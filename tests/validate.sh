@@ -5,8 +5,8 @@
 #
 # Each program is called with `--md FILE --plots DIRECTORY`: it writes its section as Markdown into FILE, its plots as
 # SVG into DIRECTORY, prints its progress, and exits 0 when every figure is within its limit. Sections of programs that
-# are not in the list stay as they were last written into the work directory, or are told to be missing. CC and FLAGS of
-# the environment are reported.
+# are not in the list stay as they were last written into the work directory or else into the report, where a comment
+# with the name of the program stands before each. CC and FLAGS of the environment are reported.
 set -u
 jobs=1 seconds=3600 work=build/validation plots=docs/plots report=docs/validation.md
 self=$0
@@ -54,7 +54,17 @@ if [ $# -eq 0 ]; then
     exit 1
 fi
 
+# What the report knows of a program that the work directory does not.
+restore() {
+    sed -n "s/^| \`$1\` | \(.*\) | \([0-9]*\) | \([0-9-]*\) |\$/$1|\1|\2|\3/p" "$report" >"$work/$1.result"
+    sed -n "/^<!-- $1 -->\$/,/^<!-- validate/p" "$report" | sed '/^<!-- validate/d' >"$work/$1.md"
+}
+
 mkdir -p "$work" "$plots" || exit 2
+for source in tests/validate_*.c; do
+    name=$(basename "$source" .c)
+    if [ -s "$report" ] && [ ! -s "$work/$name.result" ]; then restore "$name"; fi
+done
 for program in "$@"; do rm -f "$work/$(basename "$program").result"; done
 printf '%s\n' "$@" | xargs -P "$jobs" -n 1 sh "$self" --one "$work" "$(($(date +%s) + seconds))"
 
@@ -74,8 +84,10 @@ cores=$(nproc 2>/dev/null || echo '?')
         if [ -s "$work/$name.result" ]; then cat "$work/$name.result"; else echo "$name|not run||"; fi
     done | awk -F'|' '{ printf "| `%s` | %s | %s | %s |\n", $1, $2, $3, $4 }'
     for source in tests/validate_*.c; do
-        section=$work/$(basename "$source" .c).md
-        if [ -s "$section" ]; then printf '\n' && sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' "$section"; fi
+        name=$(basename "$source" .c)
+        if [ -s "$work/$name.md" ]; then
+            printf '\n<!-- %s -->\n' "$name" && sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' "$work/$name.md"
+        fi
     done
 } >"$work/report" && mv "$work/report" "$report"
 

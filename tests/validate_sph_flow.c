@@ -90,8 +90,8 @@ static double front_time(const sph_curve *computed, double z) {
 }
 
 /* The column of an experiment is not free at once, its membrane or gate takes some hundredths of a second to go, and no
-   moment of release was measured. So clocks are set at the first measured station at which the front moves: the delay in
-   T that makes both curves pass it together. Nothing is fitted. */
+   moment of release was measured. So clocks are set at the first measured station at which the front moves: the delay
+   in T that makes both curves pass it together. Nothing is fitted. */
 static double front_delay(const experiment *e, const sph_curve *computed) {
     int first = 0;
     while (e->points[first][1] < front_moving) first++;
@@ -144,10 +144,9 @@ static void case_front(sph_run *run) {
         run->report,
         "A column of width a and height 2 a collapses on a dry bed: a slab 28 particles wide, 56 high and 6 thick "
         "between free-slip sides, at the size of the experiment. The moment of release was not measured (a membrane or "
-        "a "
-        "gate has to go first), so time is counted from the first measured station beyond %.1f a; nothing is fitted. "
-        "Beside it is the lead with time from the computed "
-        "release. The third experiment is slower than the second, scaled to its size, by 6 %% at T = 2.5.",
+        "a gate has to go first), so time is counted from the first measured station beyond %.1f a; nothing is fitted. "
+        "Beside it is the lead with time from the computed release. The third experiment is slower than the second, "
+        "scaled to its size, by 6 %% at T = 2.5.",
         front_moving);
     front_compare(run, &moyce_small, "sph_front_1125");
     front_compare(run, &moyce_large, "sph_front_2250");
