@@ -74,7 +74,7 @@ cores=$(nproc 2>/dev/null || echo '?')
     printf '# Validation\n\n'
     printf 'Written by `make validate`; do not edit. The programs `tests/validate_*.c` measured every figure below\n'
     printf 'against the source it names; a program fails when one of its figures is outside the limit beside it.\n\n'
-    printf -- '- CPU: %s, %s cores, %s programs at a time\n' "${cpu:-unknown}" "$cores" "$jobs"
+    printf -- '- CPU of the last run: %s, %s cores, %s programs at a time\n' "${cpu:-unknown}" "$cores" "$jobs"
     printf -- '- Compiler: %s, `%s`\n' "$(${CC:-cc} --version 2>/dev/null | head -n 1)" \
         "$(echo "${FLAGS-}" | tr ' ' '\n' | grep -v '^-W' | xargs)"
     printf -- '- Date: %s\n\n' "$(date -u +%Y-%m-%d)"
