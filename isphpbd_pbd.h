@@ -4768,11 +4768,12 @@ static float ipbdx_soft_motion(ipbd_world *world, const isphpbd_vec3 *from, bool
         }
     return most;
 }
-/* Calm: a little, and as much again as anything moves in this substep; then the list holds for some more. */
-static void ipbdx_set_leeway(ipbd_world *world, float motion) {
+/* Calm: a share of the thickness, and as much again as anything moves in this substep; then the list holds for some
+   more. */
+static void ipbdx_set_leeway(ipbd_world *world, float share, float motion) {
     int v;
     world->pair_leeway = 0.0f;
-    world->pair_margin = 0.5f * world->pair_thickness + 2.0f * motion;
+    world->pair_margin = share * world->pair_thickness + 2.0f * motion;
     for (v = 0; v < world->counts.vertices; ++v) world->leeway[v] = 0.5f * world->pair_margin;
 }
 /* Violent: what a vertex or one next to it moves in this substep, and `spare` for what others may do to it. */
@@ -4877,7 +4878,8 @@ static bool ipbdx_list_in_turn(const ipbdx_listing *l) {
     }
     return fits;
 }
-static void ipbdx_list_pairs(ipbd_world *world) {
+/* False where there is no room for all. */
+static bool ipbdx_list_pairs(ipbd_world *world) {
     ipbdx_listing l;
     bool fits;
     int v;
@@ -4890,8 +4892,8 @@ static void ipbdx_list_pairs(ipbd_world *world) {
     world->pair_count = 0, world->point_pair_count = world->pair_limit;
     fits = ipbdx_list_together(&l) || ipbdx_list_in_turn(&l);
     world->point_pair_count = isphpbdx_mini(world->point_pair_count, world->pair_count);
-    if (!fits) world->flags |= IPBD_STEP_CONTACTS_FULL;
     world->pairs_stale = !fits; /* a list that was cut short depends on when it was made: make it every time */
+    return fits;
 }
 static float ipbdx_most_thickness(const ipbd_world *world) {
     float most = 0.0f;
@@ -4909,14 +4911,17 @@ static void ipbdx_refresh_pairs(ipbd_world *world, float spare) {
     world->pairs_local = motion > world->pair_thickness;
     if (world->pairs_local) {
         ipbdx_set_local_leeway(world, spare * world->pair_thickness);
-        ipbdx_list_pairs(world);
+        if (!ipbdx_list_pairs(world)) world->flags |= IPBD_STEP_CONTACTS_FULL;
         world->pair_drift = motion;
         return;
     }
     if (!world->pairs_stale && !was_local) world->pair_drift = ipbdx_soft_motion(world, world->reference, NULL);
     if (!world->pairs_stale && !was_local && world->pair_drift <= world->pair_margin) return;
-    ipbdx_set_leeway(world, motion);
-    ipbdx_list_pairs(world);
+    ipbdx_set_leeway(world, 1.0f, motion); /* seldom made where there is room for it, else more often */
+    if (!ipbdx_list_pairs(world)) {
+        ipbdx_set_leeway(world, 0.5f, motion);
+        if (!ipbdx_list_pairs(world)) world->flags |= IPBD_STEP_CONTACTS_FULL;
+    }
     world->pair_drift = motion;
 }
 /* In a violent substep, after pairs were stopped: what was hit may have been carried beyond its leeway. */
@@ -4926,7 +4931,7 @@ static void ipbdx_renew_pairs(ipbd_world *world) {
     world->pair_drift = ipbdx_soft_motion(world, world->origins, &hold);
     if (hold) return;
     ipbdx_set_local_leeway(world, 0.25f * world->pair_thickness);
-    ipbdx_list_pairs(world);
+    if (!ipbdx_list_pairs(world)) world->flags |= IPBD_STEP_CONTACTS_FULL;
 }
 /* Whether the ways of its own vertices rule out that a listed pair is nearer than that. */
 static bool ipbdx_pair_is_far(const ipbd_world *world, int index, const ipbdx_near_pair *p, float distance) {
