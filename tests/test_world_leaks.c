@@ -115,11 +115,12 @@ TEST dry_sheet_lets_all_through(void) {
 TEST small_balloon(void) {
     const balloon_desc d = {0.3, 0.05, 6, 0.75, 1.0, 2.5, 0.0};
     const balloon_result r = balloon_measure(&d, NULL);
-    printf("%d particles, %d edges: volume %.4f (worst %.3f), bounce %.3f m\n", r.particles, r.edges, r.volume_at_rest,
-           r.volume_worst, r.bounce);
+    printf("%d particles, %d edges: volume %.4f (worst %.3f), bounce %.3f m, %.3f m/s in flight, %.3f m/s at the end\n",
+           r.particles, r.edges, r.volume_at_rest, r.volume_worst, r.bounce, r.flight_speed, r.rest_speed);
     CHECK_CALL(tight(&r.leaks, "balloon"));
     ASSERT_IN_RANGE(1.0, r.volume_at_rest, 0.03);
     ASSERT(r.bounce > 0.02);
+    ASSERT(r.flight_speed < 0.1);
     PASS();
 }
 

@@ -68,6 +68,8 @@ static void case_balloon(sph_run *run) {
                     100.0 * fabs(r.volume_at_rest - 1.0), 3.0, "%", "water balloon, fig. 7 and 9");
         sph_value(run, names[i], "volume on the way, largest change", 100.0 * r.volume_worst, "%");
         world_at_least(run, names[i], "bounces by", r.bounce, 0.05, "m", "the balloon bounces, fig. 7");
+        sph_at_most(run, names[i], "water in flight, rms speed against its mean", r.flight_speed, 0.1, "m/s",
+                    "what falls freely is at rest");
         sph_value(run, names[i], "water at the end, rms speed", r.rest_speed, "m/s");
         sph_plot_curve(&p, names[i], &curves[i], PLOT_LINE);
     }

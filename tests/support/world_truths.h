@@ -252,8 +252,21 @@ typedef struct balloon_result {
     double volume_at_rest; /* at the end over that in flight, weightless */
     double volume_worst;   /* largest change since then */
     double bounce;         /* m: how far the middle rose again after its lowest place */
+    double flight_speed;   /* m/s, rms of the water against its mean while it falls: weightless, it is at rest */
     double rest_speed;     /* m/s, rms of the water at the end */
 } balloon_result;
+
+/* Root mean square of the velocities less their mean. */
+FIXTURE_FN double balloon_unrest(const isphpbd_points *p) {
+    vec3d mean = vec3d_make(0, 0, 0);
+    double sum = 0.0;
+    for (int i = 0; i < p->count; i++) mean = vec3d_add(mean, vec3d_scale(points_velocity(p, i), 1.0 / p->count));
+    for (int i = 0; i < p->count; i++) {
+        const vec3d u = vec3d_sub(points_velocity(p, i), mean);
+        sum += vec3d_dot(u, u) / p->count;
+    }
+    return sqrt(sum);
+}
 
 FIXTURE_FN balloon_result balloon_measure(const balloon_desc *d, const truth_watch *watch) {
     fixture_mesh m = mesh_sphere(d->radius, d->frequency);
@@ -290,7 +303,11 @@ FIXTURE_FN balloon_result balloon_measure(const balloon_desc *d, const truth_wat
         p = isphpbd_soft_points(world, leaks.soft);
         y = points_centre(&p).y, lowest = fmin(lowest, y), r.bounce = fmax(r.bounce, y - lowest);
         r.volume_at_rest = ipbd_body_volume(isphpbd_world_softs(world), isphpbd_soft_body(world, leaks.soft)) / start;
-        if (t < landing) start *= r.volume_at_rest, r.volume_at_rest = 1.0;
+        if (t < landing) {
+            p = isphpbd_fluid_points(world);
+            start *= r.volume_at_rest, r.volume_at_rest = 1.0;
+            r.flight_speed = fmax(r.flight_speed, balloon_unrest(&p));
+        }
         r.volume_worst = fmax(r.volume_worst, fabs(r.volume_at_rest - 1.0));
         truth_tell(watch, t, d->seconds, y);
     }
