@@ -3710,8 +3710,7 @@ static void isphx_mesh_visit(isphx_mesh_search *s, const isphx_triangle *t, bool
     isphx_foot foot;
     if (r >= s->reach || (isphx_on_rim(t, feature) && isphpbdx_abs(side) < 0.999f * r)) return;
     foot.distance = r;
-    /* over edges of its convex side: what makes the area of a mesh of a ball, on average, that of isphx_round_foot() */
-    foot.share = feature > 0 ? isphpbdx_min(0.1f * s->reach / isphpbdx_max(r, 1e-12f), 1.0f) : 1.0f;
+    foot.share = solid && feature > 0 ? 0.5f : 1.0f; /* edges of a convex mesh: between a box's and a ball's */
     foot.normal = r > 1e-6f * s->reach ? isphpbdx_scale(away, 1.0f / r) : t->normal;
     /* which side of a closed mesh: by the nearest face, and among equals by the one that faces the point most */
     if (solid && (r < s->nearest * 0.9999f || (r < s->nearest * 1.0001f && isphpbdx_abs(side) > s->cosine * r))) {

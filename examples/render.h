@@ -683,7 +683,9 @@ static vec3 render_world(const render_context *c, vec3 o, vec3 d, int depth) {
         bvh_hit hit = bvh_nearest(&c->tree, o, d, t + 1e-4f * c->size, floor_t);
         render_entry in;
         vec3 skin, facet;
-        if (depth > 0 && render_enter(c, o, d, t, render_is_skin(c, &hit) ? hit.t - touch : hit.t, &in)) {
+        /* water just before a skin belongs behind it; just before a solid there is none, a drop is larger than that */
+        float until = hit.primitive < 0 ? hit.t : hit.t - (render_is_skin(c, &hit) ? touch : 0.6f * touch);
+        if (depth > 0 && render_enter(c, o, d, t, until, &in)) {
             if (in.t - skin_t < touch) in.normal = skin_normal; /* it fills the skin */
             return v3_add(color, v3_mul(render_shade_water(c, o, d, &in, depth - 1), share));
         }

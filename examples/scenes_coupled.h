@@ -406,7 +406,7 @@ static bool pot_build(scene *s) {
     pot = coupled_solid(s, &t, 1100.0f, 0.8f, v3(0, POT_DROP, 0), v3(0.72f, 0.33f, 0.18f));
     tets_free(&t);
     if (!pot) return false;
-    pot->guard = GUARD_KEEPS_OUT, pot->opacity = 0.55f;
+    pot->guard = GUARD_KEEPS_OUT, pot->opacity = 0.25f;
     scene_camera(s, v3(-0.24f, 0, -0.24f), v3(0.24f, 0.56f, 0.24f), 20.0f, 14.0f);
     return scene_add_where(s, s->liquid[0], v3(-POT_TOP, POT_DROP, -POT_TOP), v3(POT_TOP, POT_DROP + 0.222f, POT_TOP),
                            pot_inside);

@@ -98,12 +98,15 @@ static const char *const view_ball_fragment =
     "  gl_FragColor = vec4(tint.rgb * light, tint.a); }\n";
 static const char *const view_solid_vertex =
     "#version 120\n"
-    "varying vec4 tint; varying vec3 n;\n"
-    "void main() { gl_Position = gl_ModelViewProjectionMatrix * gl_Vertex; tint = gl_Color; n = gl_Normal; }\n";
-static const char *const view_solid_fragment = "#version 120\n"
-                                               "varying vec4 tint; varying vec3 n;\n"
-                                               "void main() { float d = dot(normalize(n), vec3(0.42, 0.74, 0.53));\n"
-                                               "  gl_FragColor = vec4(tint.rgb * (0.40 + 0.60 * abs(d)), tint.a); }\n";
+    "varying vec4 tint; varying vec3 n, at;\n"
+    "void main() { gl_Position = gl_ModelViewProjectionMatrix * gl_Vertex; tint = gl_Color; n = gl_Normal;\n"
+    "  at = gl_Vertex.xyz; }\n";
+static const char *const view_solid_fragment =
+    "#version 120\n"
+    "varying vec4 tint; varying vec3 n, at;\n"
+    "void main() { vec3 m = dot(n, n) > 0.0 ? n : cross(dFdx(at), dFdy(at));\n" /* no normal: faceted */
+    "  float d = dot(normalize(m), vec3(0.42, 0.74, 0.53));\n"
+    "  gl_FragColor = vec4(tint.rgb * (0.40 + 0.60 * abs(d)), tint.a); }\n";
 
 static GLuint view_program(const view_gl *gl, const char *vertex, const char *fragment) {
     GLuint program = gl->CreateProgram(), shader[2];
@@ -353,7 +356,7 @@ static void view_draw_object(view *v, const scene_object *o) {
         v->normals = normals, v->normal_capacity = m->vertex_count;
     }
     memset(v->normals, 0, (size_t)m->vertex_count * sizeof(vec3));
-    for (i = 0; i < m->triangle_count; ++i) {
+    for (i = 0; i < m->triangle_count && !o->flat; ++i) {
         const uint32_t *t = m->indices + 3 * i;
         vec3 a = o->vertices[t[0]], n = v3_cross(v3_sub(o->vertices[t[1]], a), v3_sub(o->vertices[t[2]], a));
         for (k = 0; k < 3; ++k) v->normals[t[k]] = v3_add(v->normals[t[k]], n);
