@@ -273,7 +273,7 @@ static bool shower_build(scene *s) {
     if (!scene_start_world(s, &desc, &water)) return false;
     if (!scene_bars(s, lo, hi)) return false;
     if (!coupled_cloth(s, &sheet) || !scene_basin(s, lo, hi)) return false;
-    scene_camera(s, v3(-0.72f, 0, -0.72f), v3(0.72f, 1.25f, 0.72f), 24.0f, 16.0f);
+    scene_camera(s, v3(-0.72f, 0, -0.72f), v3(0.72f, 1.1f, 0.72f), 24.0f, 30.0f);
     return scene_jet(s, v3(0, SHOWER_PINS, 0), v3(0, -1, 0), 0.18f, 0.6f, 1.23f);
 }
 
