@@ -3520,7 +3520,7 @@ ISPHPBD_API isph_view isph_particles(const isph_fluid *fluid) {
     return view;
 }
 
-#define ISPHX_MAX_PLACE 1e7f  /* of boundaries, m from the origin */
+#define ISPHX_MAX_PLACE  1e7f /* of boundaries, m from the origin */
 #define ISPHX_MAX_MOTION 1e5f /* of boundaries, m/s and rad/s */
 
 ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_vec3 offset) {
@@ -3551,7 +3551,7 @@ ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_ve
 typedef struct isphx_foot {
     isphpbd_vec3 normal;
     float distance;
-    float share; /* area of the wall at the foot over the area at the point: below 1 off a convex wall */
+    float share; /* area of the wall at the foot over the area at the point: below 1 off a convex wall; 0: hidden */
 } isphx_foot;
 
 static isphpbd_vec3 isphx_to_local(const isphx_pose *pose, isphpbd_vec3 p) {
@@ -3623,7 +3623,7 @@ static float isphx_block_share(isphpbd_vec3 h, isphpbd_vec3 p, float width) {
     for (k = 1; k < 3; ++k)
         if (beyond[k] > beyond[most]) most = k;
     for (k = 0; k < 3; ++k)
-        if (k != most) share *= isphpbdx_clamp(0.57f - beyond[k] / width, 0.0f, 1.0f);
+        if (k != most) share *= isphpbdx_clamp(0.57f - beyond[k] / width, 1e-3f, 1.0f); /* 0: hidden */
     return share;
 }
 
@@ -3731,19 +3731,22 @@ static float isphx_box_distance2(const isphx_node *node, const float p[3]) {
     return sum;
 }
 
-/* From inside a closed mesh only the way out counts: the nearest face, turned round. */
+/* From inside a closed mesh only the way out counts: the nearest face, turned round. From outside an edge or a corner
+   has area only as the nearest of all: else a face beside it is nearer. */
 static int isphx_mesh_result(isphx_mesh_search *s, isphx_foot *out) {
-    int k;
+    int k, nearest = 0;
+    for (k = 1; k < s->count; ++k)
+        if (s->feet[k].distance < s->feet[nearest].distance) nearest = k;
     if (s->inside) {
-        int nearest = 0;
-        for (k = 1; k < s->count; ++k)
-            if (s->feet[k].distance < s->feet[nearest].distance) nearest = k;
         out[0].normal = isphpbdx_scale(s->feet[nearest].normal, -1.0f);
         out[0].distance = -s->feet[nearest].distance;
         out[0].share = 1.0f;
         return 1;
     }
-    for (k = 0; k < s->count; ++k) out[k] = s->feet[k];
+    for (k = 0; k < s->count; ++k) {
+        out[k] = s->feet[k];
+        if (k != nearest && out[k].share < 1.0f) out[k].share = 0.0f;
+    }
     return s->count;
 }
 
@@ -5652,12 +5655,50 @@ static float isphx_row_slope(const isph_fluid *f, int i, isphpbd_vec3 n) {
            (f->dx * f->dx * s * s);
 }
 
+/* How densely the feet of particles lie round that of particle i on a body, over one per spacing squared: by a kernel
+   (1 - q^2)^2 of the width at which its sum over a lattice is its integral, so that order and disorder read the same. */
+static float isphx_foot_density(const isph_fluid *f, int i, const isphx_entry *entry) {
+    const int chunk = i / ISPHX_LANES, lane = i % ISPHX_LANES;
+    const float *value = f->sell.value + f->sell.offset[chunk];
+    const float width2 = 2.56f * f->dx * f->dx, integral = 2.6808f; /* pi 1.6^2 / 3 */
+    const isphpbd_vec3 foot = isphpbdx_madd(isphx_vec(f->position + 4 * i), entry->normal, -entry->distance);
+    float sum = 0.0f;
+    int j, e;
+    for (j = -1; j < f->sell.length[chunk]; ++j) { /* itself, then its neighbours */
+        const int other = j < 0 ? i : isphx_column(&f->sell, chunk, j * ISPHX_LANES + lane);
+        if (j >= 0 && !(value[j * ISPHX_LANES + lane] > 0.0f)) continue;
+        for (e = f->entry_first[other]; e < f->entry_first[other] + f->entry_count[other]; ++e) {
+            const isphx_entry *seen = f->entry + e;
+            const isphpbd_vec3 way =
+                isphpbdx_sub(isphpbdx_madd(isphx_vec(f->position + 4 * other), seen->normal, -seen->distance), foot);
+            const float left = 1.0f - isphpbdx_dot(way, way) / width2;
+            if (seen->boundary == entry->boundary && seen->area > 0.0f && left > 0.0f)
+                sum += 2.0f * f->dx * isphx_wall_area(f, seen->distance) * left * left;
+        }
+    }
+    return sum / integral;
+}
+
+/* The feet on a body share its surface among them, whatever its shape and however they lie: each holds as much as there
+   is per foot, so that the whole adds up to the body's and pressure lifts it by its volume. None holds more than its own
+   cross-section: at the water line and beside other walls neighbours are missing, not feet. */
+static void isphx_body_areas(isph_fluid *f, const isphx_boundary *b) {
+    int k;
+    for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
+        const int i = f->body_particle[k];
+        isphx_entry *entry = f->entry + f->body_entry[k];
+        if (entry->area > 0.0f)
+            entry->area = isphx_wall_area(f, entry->distance) / isphpbdx_max(isphx_foot_density(f, i, entry), 1.0f);
+    }
+}
+
 /* The pressure at a wall is that of its particles less what lies between them: as much as the last solve says, up to
    the weight of the fluid there. What it adds up to is known before the solve and changes the body's velocity. */
 static void isphx_body_lift(isph_fluid *f, const isphx_boundary *b) {
     isphx_boundary ahead = *b;
     isphx_six sum = isphx_six_zero();
     int k;
+    isphx_body_areas(f, b);
     for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
         isphx_entry *entry = f->entry + f->body_entry[k];
         const int i = f->body_particle[k];

@@ -193,6 +193,37 @@ TEST neutral_body_hovers(void) {
     isph_fluid_destroy(fluid);
     PASS();
 }
+/* Held under water, a ball, a box and the same box as a mesh are lifted by the weight of what they displace. */
+TEST any_shape_is_lifted_by_its_volume(void) {
+    static const float corner[24] = {-.15f, -.15f, -.15f, .15f, -.15f, -.15f, -.15f, .15f, -.15f, .15f, .15f, -.15f,
+                                     -.15f, -.15f, .15f,  .15f, -.15f, .15f,  -.15f, .15f, .15f,  .15f, .15f, .15f};
+    static const uint32_t index[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
+                                       2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
+    for (int shape = 0; shape < 3; shape++) {
+        body b = body_make(shape ? ISPH_SHAPE_BOX : ISPH_SHAPE_SPHERE, isphpbd_v3(0.15f, 0.15f, 0.15f), 1000.0,
+                           isphpbd_v3(0, 0.3f, 0));
+        isph_fluid *fluid = tank(false);
+        const double weight = 9.81 * (double)b.desc.mass;
+        double lift = 0.0;
+        isphpbd_vec3 j;
+        b.desc.mass = 1e7f, b.desc.inertia = isphpbd_v3(1e7f, 1e7f, 1e7f), b.desc.gravity_scale = 0.0f;
+        if (shape == 2) {
+            b.desc.shape = ISPH_SHAPE_MESH, b.desc.mesh_solid = true;
+            b.desc.mesh.positions = corner, b.desc.mesh.stride_bytes = 12, b.desc.mesh.vertex_count = 8;
+            b.desc.mesh.indices = index, b.desc.mesh.index_count = 36;
+        }
+        body_put(fluid, &b);
+        for (int i = 0; i < 120; i++) {
+            (void)isph_fluid_step(fluid, STEP, NULL);
+            ASSERT_EQ(ISPHPBD_OK, isph_boundary_take_impulse(fluid, b.handle, &j, NULL));
+            if (i >= 60) lift += (double)j.y;
+        }
+        printf("shape %d: lifted by %.3f of its weight in water\n", shape, lift / weight);
+        ASSERT_IN_RANGE(1.0, lift / weight, 0.05);
+        isph_fluid_destroy(fluid);
+    }
+    PASS();
+}
 /* A piston that closes a cylinder rests on the water, which has no air and so no pressure of its own: that is its weight
    over its area, and the water's above. */
 TEST piston_rests_on_water(void) {
@@ -655,6 +686,7 @@ SUITE(sph_bodies) {
     RUN_TEST(heavy_body_sinks);
     RUN_TEST(neutral_body_hovers);
     RUN_TEST(light_body_is_not_thrown_out);
+    RUN_TEST(any_shape_is_lifted_by_its_volume);
     RUN_TEST(piston_rests_on_water);
     RUN_TEST(bodies_fall);
     RUN_TEST(momentum_in_impacts);
