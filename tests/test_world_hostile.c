@@ -75,6 +75,33 @@ TEST hundred_to_one(void) {
     PASS();
 }
 
+/* A lid as wide as the tank goes down until the water has three quarters of its room, without and with a body in it, and
+   up again. */
+TEST press(void) {
+    const int parts[2] = {MIXED_WATER, MIXED_WATER | MIXED_BODY};
+    for (int k = 0; k < 2; k++) {
+        mixed m = mixed_make(mixed_desc(), parts[k]);
+        const int added = isphpbd_fluid_points(m.world).count;
+        isphpbd_collider_desc d = isphpbd_collider_desc_default();
+        isphpbd_collider lid;
+        double top = 0.0;
+        d.shape = isphpbd_shape_box(0.6f, 0.2f, 0.6f), d.pose.position.y = 1.1f;
+        lid = world_collider(m.world, &d);
+        for (int i = 0; i < 120; i++) {
+            const float down = i < 60 ? (float)i / 60.0f : 1.0f - (float)(i - 60) / 60.0f;
+            (void)isphpbd_collider_move(m.world, lid, isphpbd_pose_at(isphpbd_v3(0, 1.1f - 0.74f * down, 0)));
+            (void)isphpbd_world_step(m.world, WORLD_STEP);
+            top = fmax(top, (double)isphpbd_world_stats(m.world).max_speed);
+        }
+        printf("press: at most %.2f m/s\n", top);
+        ASSERT(top < 20.0);
+        ASSERT_EQ(ISPHPBD_OK, isphpbd_collider_destroy(m.world, lid));
+        CHECK_CALL(survives(&m, added, 2.0, 3.0));
+        mixed_end(&m);
+    }
+    PASS();
+}
+
 TEST gravity_flips(void) {
     mixed m = mixed_make(mixed_desc(), MIXED_ALL & ~(MIXED_EMITTER | MIXED_BODY));
     const int added = isphpbd_fluid_points(m.world).count;
@@ -207,6 +234,7 @@ TEST comings_and_goings(void) {
 SUITE(world_violence) {
     RUN_TEST(teleporting_body);
     RUN_TEST(hundred_to_one);
+    RUN_TEST(press);
     RUN_TEST(gravity_flips);
     RUN_TEST(steps_of_1_to_50_ms);
     RUN_TEST(closing_press);
