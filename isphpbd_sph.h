@@ -4610,6 +4610,7 @@ static void isphx_walls_task(void *ctx, int block) {
 typedef struct isphx_chunk_work {
     int list[ISPHX_LANES][ISPHX_LIST + 4];
     int found[ISPHX_LANES];
+    bool hidden[ISPHX_LANES];   /* crowded cells near by take no part: what is missing is not air */
     int low, high;              /* all columns lie between these */
     float sums[8][ISPHX_LANES]; /* density, weight, S x y z, B x y z */
     float scaled[ISPHX_LANES];  /* sum w s_b, with several materials */
@@ -4675,15 +4676,31 @@ static int isphx_row_part(const isph_fluid *f, int row, int *list, int n) {
     return kept;
 }
 
+static int isphx_points_of(const isphx_cells *cells, const int c[3]) {
+    isphx_run runs[ISPHX_MAX_RUNS];
+    int r = isphx_cells_runs(cells, c, runs), points = 0;
+    while (--r >= 0) points += runs[r].end - runs[r].begin;
+    return points;
+}
+
+/* Are there crowded cells, which take no part, around the cell with these coordinates? */
+static bool isphx_hides(const isphx_cells *cells, const int c[3]) {
+    isphx_cells all = *cells;
+    all.crowded = false;
+    return cells->crowded && isphx_points_of(&all, c) > isphx_points_of(cells, c);
+}
+
 /* Lists the neighbours of the eight rows of a chunk; particles in the same cell share the runs. */
 static void isphx_chunk_search(const isph_fluid *f, int chunk, isphx_chunk_work *work) {
     const isphx_cells *cells = &f->cells;
     isphx_run runs[ISPHX_MAX_RUNS];
+    bool hidden = false;
     int lane, cell = -1, run_count = 0, r;
     work->low = chunk * ISPHX_LANES, work->high = work->low + ISPHX_LANES - 1;
     for (lane = 0; lane < ISPHX_LANES; ++lane) {
         const int row = chunk * ISPHX_LANES + lane;
         work->found[lane] = 0;
+        work->hidden[lane] = false;
         if (row >= f->count) continue;
         if (cells->crowded && isphx_cell_points(cells, cells->cell[row]) > cells->crowd_limit) continue;
         if (cells->cell[row] != cell) {
@@ -4691,11 +4708,13 @@ static void isphx_chunk_search(const isph_fluid *f, int chunk, isphx_chunk_work 
             cell = cells->cell[row];
             isphx_cell_unpack(cells, cell, c);
             run_count = isphx_cells_runs(cells, c, runs);
+            hidden = isphx_hides(cells, c);
             for (r = 0; r < run_count; ++r) {
                 work->low = isphpbdx_mini(work->low, runs[r].begin);
                 work->high = isphpbdx_maxi(work->high, runs[r].end - 1);
             }
         }
+        work->hidden[lane] = hidden;
         work->found[lane] = isphx_row_search(cells, row, runs, run_count, work->list[lane]);
         if (f->shells || (f->coupler.guarded && f->coupler.separated))
             work->found[lane] = isphx_row_part(f, row, work->list[lane], work->found[lane]);
@@ -4833,7 +4852,7 @@ static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work,
     const float *wall = f->wall + 4 * i, *moment = f->moment + 4 * i;
     float *spread = f->spread + 4 * i, *shape = f->shape + 4 * i;
     const float weight = work->sums[1][lane];
-    const float deficit = isphx_row_deficit(f, i, weight, work->found[lane]);
+    const float deficit = work->hidden[lane] ? 0.0f : isphx_row_deficit(f, i, weight, work->found[lane]);
     const float open = isphpbdx_clamp((deficit - ISPHX_FREE_SURFACE_BAND) / ISPHX_FREE_SURFACE_WIDTH, 0.0f, 1.0f);
     const float covered = 1.0f - isphpbdx_clamp(deficit / ISPHX_COVERED, 0.0f, 1.0f);
     float diagonal;
@@ -4843,7 +4862,9 @@ static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work,
         spread[k] = wall[k] - half_inverse * work->sums[2 + k][lane];
         shape[k] = isphx_gradient_divisor(fluid_moment, moment[k], f->entry_count[i] > 0, covered);
     }
-    spread[3] = f->density[i] = isphx_row_density(f, i, work, lane);
+    spread[3] = isphx_row_density(f, i, work, lane);
+    if (work->hidden[lane]) spread[3] = isphpbdx_max(spread[3], 1.0f);
+    f->density[i] = spread[3];
     shape[3] = deficit;
     f->air[i] = ISPHX_AIR * full * isphpbdx_max(deficit, 0.0f) * open;
     diagonal = work->scaled[lane] / f->scale[i] + f->air[i];
@@ -5814,6 +5835,11 @@ static void isphx_rhs_task(void *ctx, int block) {
     }
 }
 
+/* Too crowded to be solved for: it takes no part in the matrix. */
+static bool isphx_is_crowded(const isph_fluid *f, int i) {
+    return f->cells.crowded && isphx_cell_points(&f->cells, f->cells.cell[i]) > f->cells.crowd_limit;
+}
+
 /* [vessels] Connected components of fluid, and what finds a place in them. Between walls alone the matrix knows
    pressures up to a constant, along its null vector s, and A p = b has a solution only if b is orthogonal to that: as
    much flows out as in. With little air left it has one, but of a pressure without bounds, which shoots the water at the
@@ -5830,7 +5856,7 @@ static float isphx_room(const isph_fluid *f, int i) {
     return hole * (1.0f + open * (1.0f / ISPHX_FLAT_SURFACE - 1.0f));
 }
 
-/* Walls of the coupler give way; bodies do so together, where the areas that they turn to the fluid are not balanced. */
+/* Walls of the coupler give way; bodies do so together, where the areas that they turn to the fluid do not balance. */
 static void isphx_vessel_walls(const isph_fluid *f, int i, isphx_vessel *v) {
     int e;
     for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
@@ -5856,6 +5882,7 @@ static void isphx_vessels_task(void *ctx, int block) {
         for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
             const int i = coarse->member[m];
             const float s = f->scale[i];
+            if (isphx_is_crowded(f, i)) continue;
             v.excess[0] += s * f->pair[1][2 * i], v.excess[1] += s * f->pair[1][2 * i + 1];
             v.weight += s * s;
             v.room += isphx_room(f, i);
@@ -5898,11 +5925,12 @@ static void isphx_vessels_join(const isphx_coarse *coarse, isphx_vessel *vessel)
 
 /* What is asked beyond the room either way, per s . s; `unit` is the right side that asks for room for one particle. */
 static void isphx_vessel_judge(isphx_vessel *v, const float unit[2]) {
+    const float weight = isphpbdx_max(v->weight, 1e-30f);
     int k;
     v->yields = v->yields || isphpbdx_length(isphx_vec(v->push)) > 0.1f * v->area;
     for (k = 0; k < 2; ++k) {
         const float most = unit[k] * v->room;
-        v->excess[k] = v->yields ? 0.0f : (v->excess[k] - isphpbdx_clamp(v->excess[k], -most, most)) / v->weight;
+        v->excess[k] = v->yields ? 0.0f : (v->excess[k] - isphpbdx_clamp(v->excess[k], -most, most)) / weight;
     }
 }
 
@@ -6040,6 +6068,7 @@ static void isphx_least_task(void *ctx, int block) {
         isphx_vessel *v = isphx_vessels(f) + g;
         for (m = coarse->member_start[g]; m < coarse->member_start[g + 1] && isphx_is_closed(f, g); ++m) {
             const int i = coarse->member[m];
+            if (isphx_is_crowded(f, i)) continue;
             v->least = isphpbdx_min(v->least, f->pair[0][2 * i] / f->scale[i]);
         }
     }
@@ -6206,10 +6235,6 @@ static isphpbd_vec3 isphx_relief(const isph_fluid *f, int i) {
         if (into < 0.0f) way = isphpbdx_madd(way, f->entry[k].normal, -2.0f * into);
     }
     return isphx_limit(isphpbdx_scale(way, f->dx), f->dx);
-}
-
-static bool isphx_is_crowded(const isph_fluid *f, int i) {
-    return f->cells.crowded && isphx_cell_points(&f->cells, f->cells.cell[i]) > f->cells.crowd_limit;
 }
 
 /* Keeps half a spacing off one boundary at its end pose, taking the approaching part of the velocity. */

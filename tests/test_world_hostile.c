@@ -75,8 +75,7 @@ TEST hundred_to_one(void) {
     PASS();
 }
 
-/* A lid as wide as the tank goes down until the water has three quarters of its room, without and with a body in it, and
-   up again. */
+/* A lid as wide as the tank goes down until the water has half of its room, without and with a body in it, and up. */
 TEST press(void) {
     const int parts[2] = {MIXED_WATER, MIXED_WATER | MIXED_BODY};
     for (int k = 0; k < 2; k++) {
@@ -89,7 +88,7 @@ TEST press(void) {
         lid = world_collider(m.world, &d);
         for (int i = 0; i < 120; i++) {
             const float down = i < 60 ? (float)i / 60.0f : 1.0f - (float)(i - 60) / 60.0f;
-            (void)isphpbd_collider_move(m.world, lid, isphpbd_pose_at(isphpbd_v3(0, 1.1f - 0.74f * down, 0)));
+            (void)isphpbd_collider_move(m.world, lid, isphpbd_pose_at(isphpbd_v3(0, 1.1f - 0.79f * down, 0)));
             (void)isphpbd_world_step(m.world, WORLD_STEP);
             top = fmax(top, (double)isphpbd_world_stats(m.world).max_speed);
         }
