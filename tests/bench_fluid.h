@@ -263,7 +263,7 @@ static void bench_dam(bench *b) {
 /* ==== [scaling] =================================================================================================== */
 
 enum { SCALING_SIZES = 7 };
-static const int scaling_sizes[SCALING_SIZES] = {5000, 10000, 27000, 64000, 125000, 343000, 1000000};
+static const int scaling_sizes[SCALING_SIZES] = {5000, 10000, 20000, 60000, 200000, 450000, 1000000};
 
 static int side_of(int particles) {
     int side = 1;
