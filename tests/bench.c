@@ -58,6 +58,7 @@ static int usage(const char *program, int result) {
     fprintf(out, "  --json, --csv    instead of text\n");
     fprintf(out, "  --document FILE  writes the report, as Markdown, with what was measured\n");
     fprintf(out, "  --plots DIR      writes the plots, as SVG\n");
+    fprintf(out, "  --from FILE      figures of a former run (--csv) for the report, where a case is not run now\n");
     fprintf(out, "cases, all unless named:\n");
     for (int k = 0; k < CASES; ++k) fprintf(out, "  %-12s %s\n", cases[k].name, cases[k].what);
     fprintf(out,
@@ -94,6 +95,7 @@ static bool read_value(bench *b, const char *option, const char *value) {
     if (strcmp(option, "--repeats") == 0) return read_count(value, &b->repeats);
     if (strcmp(option, "--document") == 0) return b->document = value, true;
     if (strcmp(option, "--plots") == 0) return b->plots = value, true;
+    if (strcmp(option, "--from") == 0) return figures_load(b, value);
     return false;
 }
 

@@ -33,6 +33,15 @@ BENCH_FN double cpu_seconds(void) {
     return timing_cpu_seconds();
 }
 
+/* The same of the thread that asks, where there is such a clock: what it would take if nobody else were there. */
+BENCH_FN double thread_seconds(void) {
+#if defined(CLOCK_THREAD_CPUTIME_ID)
+    struct timespec t;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0) return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+#endif
+    return timing_wall_seconds();
+}
+
 BENCH_FN void *need(void *memory) {
     if (memory) return memory;
     fprintf(stderr, "bench: out of memory\n");
@@ -117,7 +126,7 @@ typedef struct bench {
     double loop_nanoseconds;      /* one multiplication and one addition that wait for each other, just measured */
     double read_l2, read_l3, read_dram; /* GB/s */
     figure figures[FIGURES_MOST];
-    int figure_count;
+    int figure_count, loaded; /* loaded: of these, the first come from a file */
 } bench;
 
 BENCH_FN void figure_print_text(const figure *f) {
@@ -166,7 +175,7 @@ BENCH_FN figure *figure_new(bench *b, const char *name, const char *unit) {
 }
 
 BENCH_FN void figure_print(const bench *b, const figure *f) {
-    if (b->format == BENCH_JSON) figure_print_json(f, f == b->figures);
+    if (b->format == BENCH_JSON) figure_print_json(f, f == b->figures + b->loaded);
     else if (b->format == BENCH_CSV) figure_print_csv(f);
     else figure_print_text(f);
     fflush(stdout);
@@ -197,7 +206,7 @@ BENCH_FN timing figure_samples(bench *b, const char *name, samples *s, double pe
 }
 
 BENCH_FN const figure *figure_find(const bench *b, const char *name) {
-    for (int k = 0; k < b->figure_count; ++k) {
+    for (int k = b->figure_count - 1; k >= 0; --k) { /* the newest */
         if (strcmp(b->figures[k].name, name) == 0) return &b->figures[k];
     }
     return NULL;
@@ -206,6 +215,31 @@ BENCH_FN const figure *figure_find(const bench *b, const char *name) {
 BENCH_FN double figure_get(const bench *b, const char *name) {
     const figure *f = figure_find(b, name);
     return f ? f->value : 0.0;
+}
+
+/* One line of what --csv printed; false for anything else. */
+BENCH_FN bool figure_read(figure *f, char *line) {
+    char *unit = strstr(line, ",\""), *end = unit ? strstr(unit + 2, "\",") : NULL;
+    double *const times[5] = {&f->time.cpu_least, &f->time.cpu_median, &f->time.wall_least, &f->time.wall_median,
+                              &f->loops};
+    memset(f, 0, sizeof *f);
+    if (!end) return false;
+    *unit = *end = '\0';
+    (void)snprintf(f->name, sizeof f->name, "%.95s", line);
+    (void)snprintf(f->unit, sizeof f->unit, "%.71s", unit + 2);
+    f->timed = end[2] == ',';
+    f->value = strtod(end + (f->timed ? 3 : 2), &end);
+    for (int k = 0; k < 5 && f->timed; ++k) *times[k] = k > 0 && *end == ',' ? strtod(end + 1, &end) : f->value;
+    return true;
+}
+/* Takes over the figures of a former run; false where there is no such file. */
+BENCH_FN bool figures_load(bench *b, const char *path) {
+    char line[512];
+    FILE *file = fopen(path, "r");
+    while (file && b->figure_count < FIGURES_MOST && fgets(line, sizeof line, file))
+        b->figure_count += figure_read(&b->figures[b->figure_count], line);
+    b->loaded = b->figure_count;
+    return file && fclose(file) == 0;
 }
 
 BENCH_FN void heading(const bench *b, const char *text) {
