@@ -5693,7 +5693,8 @@ static float isphx_foot_density(const isph_fluid *f, int i, const isphx_entry *e
             const isphpbd_vec3 way =
                 isphpbdx_sub(isphpbdx_madd(isphx_vec(f->position + 4 * other), seen->normal, -seen->distance), foot);
             const float left = 1.0f - isphpbdx_dot(way, way) / width2;
-            if (seen->boundary == entry->boundary && seen->area > 0.0f && left > 0.0f)
+            if (seen->boundary == entry->boundary && seen->area > 0.0f && left > 0.0f &&
+                isphpbdx_dot(seen->normal, entry->normal) > -0.5f) /* not from behind a thin one */
                 sum += 2.0f * f->dx * isphx_wall_area(f, seen->distance) * left * left;
         }
     }
