@@ -42,7 +42,7 @@ static bool ship_build(scene *s) {
     memset(&hull, 0, sizeof hull);
     mesh_hull(&hull, SHIP_LENGTH, SHIP_BEAM, SHIP_DEPTH, 30, hole, 0.17f);
     mesh_move(&hull, v3(0, -SHIP_KEEL, 0));
-    o = scene_mesh_body(s, &hull, false, false, scene_setting(s, "mass", 52.0f),
+    o = scene_mesh_body(s, &hull, false, false, scene_setting(s, "mass", 28.0f),
                         v3(0, SHIP_LEVEL + SHIP_KEEL + 0.02f, 0), v3(0.45f, 0.10f, 0.07f));
     if (!o) return false;
     o->guard = GUARD_PARTS;
