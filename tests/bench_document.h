@@ -83,6 +83,10 @@ static void document_head(document *d) {
         "below is also printed in rounds of that loop by `build/bench`.\n\n",
         look(d, "machine", "", "read_l2"), look(d, "machine", "", "read_l3"), look(d, "machine", "", "read_dram"),
         look(d, "machine", "", "scalar_loop"), look(d, "machine", "", "scalar_loop_at_the_end"));
+    if (d->b->loaded > 0)
+        say(d,
+            "Put together from several runs (`--from`) of the same day and machine; scenes that were not measured are "
+            "left out.\n\n");
     document_company(d);
 }
 
