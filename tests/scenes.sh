@@ -5,7 +5,7 @@
 cd "$(dirname "$0")/.." || exit 2
 play=${BUILD:-build}/play
 scale=${1:-0.25}
-open=" ${OPEN-sinking_ship lifebuoy_ball} "
+open=" ${OPEN-lifebuoy_ball} "
 [ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- $("$play" --list | awk '{ print $1 }')
 passed=0 failed=0 skipped=0
