@@ -160,7 +160,8 @@ typedef struct isphpbd_budget {
     int steps_per_advance;     /* default 2; time beyond is dropped and reported */
     int substeps;              /* per step, default 8: cap of what speed asks for */
     int pressure_iterations;   /* cap per substep, pressure + density, default 50 */
-    int soft_substeps;         /* of cloth and soft bodies per step, default 12; at least one per substep */
+    int soft_substeps; /* of cloth and soft bodies per step, default 12; at least one per substep, and four times
+                                  as many where water leans on them */
     int constraint_iterations; /* per soft substep, default 1 */
     int outer_iterations;      /* reserved, 1 .. 16, default 1: one round of pressure + constraints is made per substep,
                                   whatever it says (Algorithm 1 would repeat it) */
@@ -658,6 +659,7 @@ typedef struct isphpbdx_pace {
 #define ISPHPBDX_SEAM   1e-3  /* barycentric: a little past its edges a face still counts, so that seams are closed */
 #define ISPHPBDX_RELAX  0.3f  /* m/s at which a particle too near is led to its distance */
 #define ISPHPBDX_ROUNDS 6     /* of the fence before a particle rides */
+#define ISPHPBDX_HASTE  4.0f  /* soft substeps under water, over those of the budget */
 #define ISPHPBDX_WAKE   0.2f  /* change of the water's push over weight and push that wakes a sleeping body */
 
 typedef struct isphpbdx_wet { /* how a soft body meets the fluid, by its slot in ipbd_world */
@@ -726,6 +728,7 @@ typedef struct isphpbdx_coupling {
     float keep;           /* m: half a spacing, the distance of contacts */
     float seconds;        /* s, of the substep */
     float moved;          /* m, the farthest way of a wet vertex in it */
+    float haste;          /* soft substeps over those of the budget */
     bool in_step;         /* the soft bodies' substeps belong to a substep of the fluid */
     const float *x0, *u0; /* particles at its start; */
     float *x1, *u1;       /* at its end */
@@ -1372,7 +1375,7 @@ static float isphpbdx_missed(const isphpbdx_coupling *c, const isphpbdx_search *
         for (j = 0; j < n && fresh; ++j) fresh = isphpbdx_dot(counted[j], f->shape.normal) < 0.9f;
         if (!fresh || isphpbdx_dot(own->shape.normal, isphpbdx_sub(f->centre, own->centre)) > -1e-3f * c->dx) continue;
         counted[n++] = f->shape.normal;
-        share *= 1.0f - sharp * (1.0f - isphpbdx_clamp(0.57f - beyond / c->dx, 0.0f, 1.0f));
+        share *= 1.0f - sharp * (1.0f - isphpbdx_clamp(0.5f - beyond / c->dx, 0.0f, 1.0f));
     }
     return 1.0f - share;
 }
@@ -2338,6 +2341,16 @@ static void isphpbdx_measure_mismatch(isphpbdx_coupling *c) {
     c->contacts = n, c->outer = n > 0;
     c->mismatch = n ? (float)(sum / n) : 0.0f;
 }
+/* Deep water leans on the vertices with many times the weight of what it lends them. One sweep of constraints per substep
+   gives way to such a load like rubber, so soft substeps are shorter by its root, say four; always where water is, since
+   a stiffness that changed with the load would pump energy. */
+static float isphpbdx_find_haste(const isphpbdx_coupling *c) {
+    int v;
+    if (c->fluid->hurry) return 1.0f; /* the deadline */
+    for (v = 0; v < c->soft->counts.vertices; ++v)
+        if (c->weight[v] > 0.0f && c->weight[v] < 0.5f * c->soft->inverse_masses[v]) return ISPHPBDX_HASTE;
+    return 1.0f;
+}
 static void isphpbdx_softs_substep(isphpbd_world *world, float h);
 
 static void isphpbdx_water_finish(void *user, const float *start, float *positions, float *velocities, int count,
@@ -2351,7 +2364,7 @@ static void isphpbdx_water_finish(void *user, const float *start, float *positio
     memset(c->change, 0, 16 * (size_t)c->soft->counts.vertices);
     isphpbdx_book_water(c, -1.0);
     isphpbdx_list_movers(c);
-    c->in_step = true;
+    c->in_step = true, c->haste = isphpbdx_find_haste(c);
     isphpbdx_softs_substep(world, seconds);
     c->in_step = false;
     began = isphpbdx_ticks(&world->desc.clock);
@@ -4092,9 +4105,11 @@ static void isphpbdx_softs_aim(isphpbd_world *world) {
         }
     }
 }
-/* How many substeps the soft bodies make within a substep of h: the budget's share of the step, at least one. */
+/* How many substeps the soft bodies make within a substep of h: the budget's share of the step, at least one; more under
+   the weight of water. */
 static int isphpbdx_soft_count(const isphpbd_world *world, float h) {
-    const float wanted = (float)world->desc.budget.soft_substeps * (h / world->run.seconds);
+    const float haste = world->coupling.in_step ? world->coupling.haste : 1.0f;
+    const float wanted = haste * (float)world->desc.budget.soft_substeps * (h / world->run.seconds);
     return isphpbdx_maxi((int)(wanted + 0.999f), 1);
 }
 static void isphpbdx_softs_flags(isphpbd_world *world, uint32_t flags) {

@@ -2734,7 +2734,9 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 #define ISPHX_SQUEEZED           1.3f   /* density that no flow reaches: something was put on top of something else */
 #define ISPHX_CRUSHED            1.6f   /* density at which only positions are mended, velocities left alone */
 #define ISPHX_PRESSURE_CAP       0.15f  /* bound of the ordering pressure, in rho dx^2 / dt^2 */
-#define ISPHX_RELAXATION         0.117f /* time to repair a density error, in sqrt(dx / g) */
+#define ISPHX_RELAXATION         0.117f /* time to repair a great density error, in sqrt(dx / g) */
+#define ISPHX_PATIENCE           1.5f   /* times as long for a small one: its haste is what keeps still water moving */
+#define ISPHX_NOISE              0.03f  /* density error that is small; twice as much is great */
 #define ISPHX_SMOOTHING          0.37f  /* velocity smoothing per sqrt(dx / g) */
 #define ISPHX_SHIFT              0.3f   /* tendency to an even arrangement inside */
 #define ISPHX_PROJECTION_REACH   0.5f   /* spacings that the density projection may move a particle per substep */
@@ -2879,12 +2881,13 @@ struct isph_fluid {
     float *position, *velocity; /* x y z - at its start; the fourth of position carries s p */
     float *star, *next;         /* predicted and then next velocity, next position */
     float *spread;              /* S = V sum F x_ab + G, and density / rest */
-    float *shape;               /* divisors of the pressure gradient per axis, and the deficit */
+    float *shape;               /* what makes pressure gradients true, symmetric: xx yy zz, and the deficit; */
+    float *skew;                /* and its xy yz zx, in threes */
     float *wall;                /* sum of G over walls, and of u_wall . G */
-    float *moment;              /* walls' shares of the second moment per axis, and of the kernel; lives in `next` */
-    float *wall_weight;         /* walls' share of K */
+    float *moment;              /* walls' shares of the second moment, xx yy zz, and of the kernel; lives in `next` */
+    float *mixed;               /* the same, xy yz zx, and their share of K; lives in `star` */
     float *scale;               /* s of the material */
-    float *air, *diagonal, *inverse;
+    float *diagonal, *inverse;
     float *pair[4];            /* solution (the next start), residual, direction, product */
     float *density_pressure;   /* solution of the density projection, m^2 */
     float *pressure, *density; /* Pa, over rest density */
@@ -3134,15 +3137,16 @@ static void isphx_layout_state(isphx_state *state, isphpbdx_layout *layout, size
 
 static void isphx_layout_particles(isph_fluid *f, isphpbdx_layout *layout, size_t n) {
     float **four[7];
-    float **one[8];
+    float **one[6];
     size_t k;
     isphx_layout_state(&f->state, layout, n);
     four[0] = &f->position, four[1] = &f->velocity, four[2] = &f->star, four[3] = &f->next;
     four[4] = &f->spread, four[5] = &f->shape, four[6] = &f->wall;
-    one[0] = &f->wall_weight, one[1] = &f->scale, one[2] = &f->air, one[3] = &f->diagonal, one[4] = &f->inverse;
-    one[5] = &f->pressure, one[6] = &f->density, one[7] = &f->density_pressure;
+    one[0] = &f->scale, one[1] = &f->diagonal, one[2] = &f->inverse;
+    one[3] = &f->pressure, one[4] = &f->density, one[5] = &f->density_pressure;
     for (k = 0; k < 7; ++k) *four[k] = (float *)isphpbdx_take(layout, 4 * n, sizeof(float));
-    for (k = 0; k < 8; ++k) *one[k] = (float *)isphpbdx_take(layout, n, sizeof(float));
+    for (k = 0; k < 6; ++k) *one[k] = (float *)isphpbdx_take(layout, n, sizeof(float));
+    f->skew = (float *)isphpbdx_take(layout, 3 * n, sizeof(float));
     for (k = 0; k < 4; ++k) f->pair[k] = (float *)isphpbdx_take(layout, 2 * n, sizeof(float));
     f->id = (uint32_t *)isphpbdx_take(layout, n, sizeof(uint32_t));
     f->user = (uint32_t *)isphpbdx_take(layout, n, sizeof(uint32_t));
@@ -3614,8 +3618,8 @@ static int isphx_room_feet(const isph_boundary_desc *d, isphpbd_vec3 p, float re
     return n;
 }
 
-/* Seen from beyond an edge of a box its faces have no area: a ramp of a spacing, whose middle a little outside gives the
-   buoyancy of boxes of 6 .. 10 spacings within 2 %. */
+/* Seen from beyond an edge of a box its faces have no area: a ramp of a spacing about the edge, so that what the
+   particles hold adds up to the face wherever they lie. */
 static float isphx_block_share(isphpbd_vec3 h, isphpbd_vec3 p, float width) {
     const float beyond[3] = {isphpbdx_abs(p.x) - h.x, isphpbdx_abs(p.y) - h.y, isphpbdx_abs(p.z) - h.z};
     float share = 1.0f;
@@ -3623,7 +3627,7 @@ static float isphx_block_share(isphpbd_vec3 h, isphpbd_vec3 p, float width) {
     for (k = 1; k < 3; ++k)
         if (beyond[k] > beyond[most]) most = k;
     for (k = 0; k < 3; ++k)
-        if (k != most) share *= isphpbdx_clamp(0.57f - beyond[k] / width, 1e-3f, 1.0f); /* 0: hidden */
+        if (k != most) share *= isphpbdx_clamp(0.5f - beyond[k] / width, 1e-3f, 1.0f); /* 0: hidden */
     return share;
 }
 
@@ -4537,11 +4541,12 @@ static float isphx_wall_area(const isph_fluid *f, float distance) {
 /* Joins the shares of n walls and leaves the sums with the particle. */
 static void isphx_walls_join(isph_fluid *f, int i, isphx_entry *list, int n) {
     float lam = 0.0f, weight = 0.0f, m[3] = {0.0f, 0.0f, 0.0f};
-    float *wall = f->wall + 4 * i, *moment = f->moment + 4 * i;
+    float *wall = f->wall + 4 * i, *moment = f->moment + 4 * i, *mixed = f->mixed + 4 * i;
     isphx_wall_row row[ISPHX_WALLS];
     int k, j, a;
     for (k = 0; k < n; ++k) row[k] = isphx_wall_shares(&f->tables, list[k].distance / f->reach);
     isphx_set3(wall, 0.0f, 0.0f, 0.0f);
+    isphx_set3(mixed, 0.0f, 0.0f, 0.0f);
     for (k = 0; k < n; ++k) {
         const float nk[3] = {list[k].normal.x, list[k].normal.y, list[k].normal.z};
         float left = 1.0f, left_weight = 1.0f, others = 1.0f; /* what earlier walls, and all others, leave free */
@@ -4558,6 +4563,7 @@ static void isphx_walls_join(isph_fluid *f, int i, isphx_entry *list, int n) {
         for (a = 0; a < 3; ++a) {
             const float c2 = nk[a] * nk[a];
             m[a] += left * (c2 * row[k].moment + (1.0f - c2) * row[k].share);
+            mixed[a] += left * nk[a] * nk[(a + 1) % 3] * (row[k].moment - row[k].share);
         }
         list[k].gradient = others * (row[k].gradient / f->dx);
         list[k].area *= isphx_wall_area(f, list[k].distance);
@@ -4567,7 +4573,7 @@ static void isphx_walls_join(isph_fluid *f, int i, isphx_entry *list, int n) {
     }
     isphx_set3(moment, m[0], m[1], m[2]);
     moment[3] = lam;
-    f->wall_weight[i] = weight * f->tables.full_weight;
+    mixed[3] = weight * f->tables.full_weight;
 }
 
 /* Keeps the nearest `room` entries: every later particle of the block has to find room for one of its own. */
@@ -4606,13 +4612,13 @@ static void isphx_walls_task(void *ctx, int block) {
 }
 
 /* [rows] Search and assembly in one pass, eight particles at a time; no neighbour list reaches memory. In: sorted
-   positions, wall shares. Out: matrix, density, S, divisors, deficit, air, diagonal. */
+   positions, wall shares. Out: matrix, density, S, gradient matrix, deficit, diagonal. */
 typedef struct isphx_chunk_work {
     int list[ISPHX_LANES][ISPHX_LIST + 4];
     int found[ISPHX_LANES];
     bool hidden[ISPHX_LANES];   /* crowded cells near by take no part: what is missing is not air */
     int low, high;              /* all columns lie between these */
-    float sums[8][ISPHX_LANES]; /* density, weight, S x y z, B x y z */
+    float sums[11][ISPHX_LANES]; /* density, weight, S x y z, B xx yy zz xy yz zx */
     float scaled[ISPHX_LANES];  /* sum w s_b, with several materials */
 } isphx_chunk_work;
 
@@ -4783,11 +4789,11 @@ static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_ch
     const isphpbdx_f4 value_scale = isphpbdx_f4_all(f->tables.value_scale),
                       weight_scale = isphpbdx_f4_all(f->tables.weight_scale);
     const int *const list[4] = {work->list[half], work->list[half + 1], work->list[half + 2], work->list[half + 3]};
-    isphpbdx_f4 a[4], b[4], sum[9],
+    isphpbdx_f4 a[4], b[4], sum[12],
         beyond = isphpbdx_f4_set((float)-work->found[half], (float)-work->found[half + 1],
                                  (float)-work->found[half + 2], (float)-work->found[half + 3]);
     int j, k;
-    for (k = 0; k < 9; ++k) sum[k] = zero;
+    for (k = 0; k < 12; ++k) sum[k] = zero;
     isphx_gather(f->position, own, a);
     for (j = 0; j < length; ++j) {
         const int index[4] = {list[0][j], list[1][j], list[2][j], list[3][j]};
@@ -4809,10 +4815,12 @@ static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_ch
         sum[4] = isphpbdx_f4_add(sum[4], wz);
         sum[5] = isphx_madd4(sum[5], wx, dx), sum[6] = isphx_madd4(sum[6], wy, dy),
         sum[7] = isphx_madd4(sum[7], wz, dz);
-        if (f->now.several) sum[8] = isphx_madd4(sum[8], w, isphx_gather1(f->scale, index));
+        sum[8] = isphx_madd4(sum[8], wx, dy), sum[9] = isphx_madd4(sum[9], wy, dz),
+        sum[10] = isphx_madd4(sum[10], wz, dx);
+        if (f->now.several) sum[11] = isphx_madd4(sum[11], w, isphx_gather1(f->scale, index));
     }
-    for (k = 0; k < 8; ++k) isphpbdx_f4_store(work->sums[k] + half, sum[k]);
-    isphpbdx_f4_store(work->scaled + half, f->now.several ? sum[8] : sum[1]);
+    for (k = 0; k < 11; ++k) isphpbdx_f4_store(work->sums[k] + half, sum[k]);
+    isphpbdx_f4_store(work->scaled + half, f->now.several ? sum[11] : sum[1]);
 }
 
 /* Density over rest density. A lattice that is squeezed one way and stretched another at constant volume reads too
@@ -4826,22 +4834,49 @@ static float isphx_row_density(const isph_fluid *f, int i, const isphx_chunk_wor
     return density + f->tables.second_share * isphpbdx_clamp(second - density, -0.3f, 0.3f);
 }
 
-/* What the pressure gradient along an axis has to be divided by: the second moment of the neighbours that are there. A
-   wall takes its share of it away; inside, a strained arrangement changes it. Towards the open surface it is left
-   alone, where the other half of the gradient is the air's. */
-static float isphx_gradient_divisor(float fluid_moment, float wall_moment, bool at_wall, float covered) {
-    const float least = at_wall ? 0.4f : 0.75f;
-    const float plain =
-        at_wall ? isphpbdx_clamp(isphpbdx_max(fluid_moment, 1.0f - isphpbdx_min(wall_moment, 0.7f)), 0.4f, 1.0f) : 1.0f;
-    return plain + covered * (isphpbdx_clamp(fluid_moment, least, 1.25f) - plain);
+/* A gradient in difference form is the true one times the second moments B of the neighbours that are there; their
+   inverse makes it true, whichever way walls lie and a strained arrangement leans. Without the mixed moments water creeps
+   up slanted walls for ever. Towards the open surface, where the other half of the gradient is the air's, only what walls
+   take away counts. Bounds keep the matrix diagonally dominant. */
+static void isphx_gradient_matrix(isph_fluid *f, int i, const isphx_chunk_work *work, int lane, float covered) {
+    const float half_inverse = 0.5f / (f->dx * f->dx), least = f->entry_count[i] > 0 ? 0.4f : 0.75f;
+    float *shape = f->shape + 4 * i, *skew = f->skew + 3 * i, own[3], mixed[3], cofactor[3], inverse;
+    int k;
+    for (k = 0; k < 3; ++k) {
+        const float plain = 1.0f - f->moment[4 * i + k], fluid = half_inverse * work->sums[5 + k][lane];
+        own[k] = isphpbdx_clamp(plain + covered * (fluid - plain), least, 1.25f);
+    }
+    for (k = 0; k < 3; ++k) {
+        const float fluid = half_inverse * work->sums[8 + k][lane],
+                    most = 0.49f * isphpbdx_min(own[k], own[(k + 1) % 3]);
+        const float plain = -f->mixed[4 * i + k];
+        mixed[k] = isphpbdx_clamp(plain + covered * (fluid - plain), -most, most);
+    }
+    for (k = 0; k < 3; ++k) cofactor[k] = own[(k + 1) % 3] * own[(k + 2) % 3] - mixed[(k + 1) % 3] * mixed[(k + 1) % 3];
+    for (k = 0; k < 3; ++k) skew[k] = mixed[(k + 1) % 3] * mixed[(k + 2) % 3] - mixed[k] * own[(k + 2) % 3];
+    inverse = 1.0f / (own[0] * cofactor[0] + mixed[0] * skew[0] + mixed[2] * skew[2]);
+    for (k = 0; k < 3; ++k) shape[k] = cofactor[k] * inverse, skew[k] *= inverse;
 }
+
+static isphpbd_vec3 isphx_true_gradient(const isph_fluid *f, int i, float x, float y, float z) {
+    const float *shape = f->shape + 4 * i, *skew = f->skew + 3 * i;
+    return isphpbd_v3(shape[0] * x + skew[0] * y + skew[2] * z, skew[0] * x + shape[1] * y + skew[1] * z,
+                      skew[2] * x + skew[1] * y + shape[2] * z);
+}
+
+/* The part of a deficit that is air. A little of it is disorder. */
+static float isphx_hole(const isph_fluid *f, int i) {
+    const float deficit = f->shape[4 * i + 3];
+    return isphpbdx_max(deficit, 0.0f) *
+           isphpbdx_clamp((deficit - ISPHX_FREE_SURFACE_BAND) / ISPHX_FREE_SURFACE_WIDTH, 0.0f, 1.0f);
+}
+static float isphx_air(const isph_fluid *f, int i) { return ISPHX_AIR * f->tables.full_weight * isphx_hole(f, i); }
 
 /* Share of the kernel that neither fluid nor wall fills. Neighbours that sit on top of each other have great weight and
    cover nothing: few of them cannot close a surface, whatever they weigh. */
 static float isphx_row_deficit(const isph_fluid *f, int i, float weight, int neighbours) {
-    const float by_weight = 1.0f - (weight + f->wall_weight[i]) / f->tables.full_weight;
-    const float by_count =
-        0.7f - (float)neighbours / (float)f->tables.neighbours - f->wall_weight[i] / f->tables.full_weight;
+    const float walls = f->mixed[4 * i + 3], by_weight = 1.0f - (weight + walls) / f->tables.full_weight;
+    const float by_count = 0.7f - (float)neighbours / (float)f->tables.neighbours - walls / f->tables.full_weight;
     return isphpbdx_max(by_weight, by_count);
 }
 
@@ -4849,25 +4884,20 @@ static float isphx_row_deficit(const isph_fluid *f, int i, float weight, int nei
    Abu Rumman et al., eqs 10-13): density, S, deficit split into wall and air, diagonal. */
 static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work, int lane) {
     const float full = f->tables.full_weight, half_inverse = 0.5f / (f->dx * f->dx);
-    const float *wall = f->wall + 4 * i, *moment = f->moment + 4 * i;
-    float *spread = f->spread + 4 * i, *shape = f->shape + 4 * i;
+    const float *wall = f->wall + 4 * i;
+    float *spread = f->spread + 4 * i;
     const float weight = work->sums[1][lane];
     const float deficit = work->hidden[lane] ? 0.0f : isphx_row_deficit(f, i, weight, work->found[lane]);
-    const float open = isphpbdx_clamp((deficit - ISPHX_FREE_SURFACE_BAND) / ISPHX_FREE_SURFACE_WIDTH, 0.0f, 1.0f);
     const float covered = 1.0f - isphpbdx_clamp(deficit / ISPHX_COVERED, 0.0f, 1.0f);
     float diagonal;
     int k, e;
-    for (k = 0; k < 3; ++k) {
-        const float fluid_moment = half_inverse * work->sums[5 + k][lane];
-        spread[k] = wall[k] - half_inverse * work->sums[2 + k][lane];
-        shape[k] = isphx_gradient_divisor(fluid_moment, moment[k], f->entry_count[i] > 0, covered);
-    }
+    for (k = 0; k < 3; ++k) spread[k] = wall[k] - half_inverse * work->sums[2 + k][lane];
+    isphx_gradient_matrix(f, i, work, lane, covered);
     spread[3] = isphx_row_density(f, i, work, lane);
     if (work->hidden[lane]) spread[3] = isphpbdx_max(spread[3], 1.0f);
     f->density[i] = spread[3];
-    shape[3] = deficit;
-    f->air[i] = ISPHX_AIR * full * isphpbdx_max(deficit, 0.0f) * open;
-    diagonal = work->scaled[lane] / f->scale[i] + f->air[i];
+    f->shape[4 * i + 3] = deficit;
+    diagonal = work->scaled[lane] / f->scale[i] + isphx_air(f, i);
     diagonal = isphpbdx_max(diagonal, 0.05f * full) + 1e-5f * full; /* the last term anchors a closed component */
     for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
         const float g = (f->entry[e].boundary >= 0 ? f->entry[e].area : f->entry[e].gradient) / f->scale[i];
@@ -5164,7 +5194,7 @@ static void isphx_coarse_diagonal_task(void *ctx, int block) {
         float faces[6] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f}, diagonal = 0.0f;
         for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
             const int i = coarse->member[m];
-            diagonal += f->scale[i] * f->scale[i] * (f->air[i] + anchor);
+            diagonal += f->scale[i] * f->scale[i] * (isphx_air(f, i) + anchor);
             isphx_coarse_count_faces(&frame, axis, inverse, f->position + 4 * i, faces);
         }
         coarse->link_count[g] = 0, coarse->diagonal[g] = diagonal;
@@ -5663,7 +5693,7 @@ static void isphx_stage_drag(isph_fluid *f) {
 static float isphx_row_slope(const isph_fluid *f, int i, isphpbd_vec3 n) {
     const int chunk = i / ISPHX_LANES, lane = i % ISPHX_LANES;
     const float *value = f->sell.value + f->sell.offset[chunk];
-    const float own = isphpbdx_max(f->pair[0][2 * i], 0.0f), *shape = f->shape + 4 * i, s = f->scale[i];
+    const float own = isphpbdx_max(f->pair[0][2 * i], 0.0f), s = f->scale[i];
     float sum[3] = {0.0f, 0.0f, 0.0f};
     int j, k;
     for (j = 0; j < f->sell.length[chunk]; ++j) {
@@ -5672,8 +5702,7 @@ static float isphx_row_slope(const isph_fluid *f, int i, isphpbd_vec3 n) {
             value[j * ISPHX_LANES + lane] * (s * isphpbdx_max(f->pair[0][2 * other], 0.0f) - f->scale[other] * own);
         for (k = 0; k < 3; ++k) sum[k] += w * (f->position[4 * i + k] - f->position[4 * other + k]);
     }
-    return (sum[0] / shape[0] * n.x + sum[1] / shape[1] * n.y + sum[2] / shape[2] * n.z) * -0.5f /
-           (f->dx * f->dx * s * s);
+    return isphpbdx_dot(isphx_true_gradient(f, i, sum[0], sum[1], sum[2]), n) * -0.5f / (f->dx * f->dx * s * s);
 }
 
 /* How densely the feet of particles lie round that of particle i on a body, over one per spacing squared: by a kernel
@@ -5813,6 +5842,12 @@ static float isphx_density_error(const isph_fluid *f, int i) {
            (1.0f - isphpbdx_clamp((f->shape[4 * i + 3] - ISPHX_COVERED) / (ISPHX_OPEN - ISPHX_COVERED), 0.0f, 1.0f));
 }
 
+/* Share of a density error that is repaired in this substep. */
+static float isphx_repair(const isph_fluid *f, float error) {
+    const float haste = isphpbdx_clamp((isphpbdx_abs(error) - ISPHX_NOISE) / ISPHX_NOISE, 0.0f, 1.0f);
+    return f->now.relaxation * (1.0f + haste * (ISPHX_PATIENCE - 1.0f)) / ISPHX_PATIENCE;
+}
+
 static void isphx_rhs_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
     const float dx2 = f->dx * f->dx;
@@ -5826,12 +5861,12 @@ static void isphx_rhs_task(void *ctx, int block) {
         for (lane = 0; lane < ISPHX_LANES; ++lane) {
             const int i = chunk * ISPHX_LANES + lane;
             const float *wall = f->wall + 4 * i, *u = f->star + 4 * i;
-            float div;
+            float div, error;
             if (i >= f->count) continue;
+            error = f->desc.density_projection ? isphx_density_error(f, i) : 0.0f;
             div = divergence[lane] + 2.0f * (wall[3] - (u[0] * wall[0] + u[1] * wall[1] + u[2] * wall[2]));
             f->pair[1][2 * i] = -f->now.density * dx2 * f->now.inverse_seconds * div / f->scale[i];
-            f->pair[1][2 * i + 1] =
-                f->desc.density_projection ? dx2 * f->now.relaxation * isphx_density_error(f, i) / f->scale[i] : 0.0f;
+            f->pair[1][2 * i + 1] = dx2 * isphx_repair(f, error) * error / f->scale[i];
         }
     }
 }
@@ -5852,7 +5887,7 @@ static isphx_vessel *isphx_vessels(const isph_fluid *f) { return (isphx_vessel *
 /* Room next to a particle, in particles. The shares that a hole takes of the kernels around it add up to its volume.
    Behind an open surface there is more: up to the spacing that it may move in a substep. */
 static float isphx_room(const isph_fluid *f, int i) {
-    const float hole = f->air[i] / (ISPHX_AIR * f->tables.full_weight);
+    const float hole = isphx_hole(f, i);
     const float open = isphpbdx_clamp((hole - ISPHX_HOLE) / (ISPHX_FLAT_SURFACE - ISPHX_HOLE), 0.0f, 1.0f);
     return hole * (1.0f + open * (1.0f / ISPHX_FLAT_SURFACE - 1.0f));
 }
@@ -6159,15 +6194,14 @@ static void isphx_chunk_force(const isph_fluid *f, int chunk, int half, const in
    bounded ordering pressure that keeps the particles apart. */
 static isphpbd_vec3 isphx_pressure_kick(const isph_fluid *f, int i, const isphx_force *force, int lane) {
     const float s = f->scale[i], density = isphpbdx_max(f->spread[4 * i + 3], 1.0f);
-    const float p = f->position[4 * i + 3] / s, least = f->air[i] > 0.0f ? 0.0f : force->least[lane];
+    const float p = f->position[4 * i + 3] / s, least = isphx_air(f, i) > 0.0f ? 0.0f : force->least[lane];
     const float bound =
         ISPHX_PRESSURE_CAP * f->now.density * f->dx * f->dx * f->now.inverse_seconds * f->now.inverse_seconds / (s * s);
     const float ordering = 2.0f * isphpbdx_min(p - least, bound) * s * s;
     const float scale = -f->now.seconds / (f->now.density * density);
-    const float *spread = f->spread + 4 * i, *shape = f->shape + 4 * i;
-    return isphpbd_v3(scale * (force->pressure[0][lane] / shape[0] + ordering * spread[0]),
-                      scale * (force->pressure[1][lane] / shape[1] + ordering * spread[1]),
-                      scale * (force->pressure[2][lane] / shape[2] + ordering * spread[2]));
+    const isphpbd_vec3 gradient =
+        isphx_true_gradient(f, i, force->pressure[0][lane], force->pressure[1][lane], force->pressure[2][lane]);
+    return isphpbdx_scale(isphpbdx_madd(gradient, isphx_vec(f->spread + 4 * i), ordering), scale);
 }
 
 /* 1 for any flow; 0 where particles were crushed together, whose velocities mean nothing: only positions are mended
@@ -6200,7 +6234,7 @@ static isphpbd_vec3 isphx_displacement(const isph_fluid *f, int i, const isphx_f
     isphpbd_vec3 d = isphpbd_v3(-force->density[0][lane], -force->density[1][lane], -force->density[2][lane]);
     d = isphx_limit(d, (spread[3] > ISPHX_CRUSHED ? 1.0f : ISPHX_PROJECTION_REACH) * f->dx);
     if (f->desc.density_projection && f->shape[4 * i + 3] < ISPHX_COVERED) {
-        const float even = -ISPHX_SHIFT * f->now.relaxation * f->dx * f->dx;
+        const float even = -ISPHX_SHIFT * isphx_repair(f, spread[3] - 1.0f) * f->dx * f->dx;
         d = isphpbdx_add(d, isphx_limit(isphpbdx_scale(isphx_vec(spread), even), 0.1f * f->dx));
     }
     if (spread[3] > ISPHX_SQUEEZED)
@@ -6325,7 +6359,6 @@ static void isphx_contacts(const isph_fluid *f, int i, isphpbd_vec3 *x, isphpbd_
 /* Pressure on the walls: 2 p V G dt, with p carried to the wall along its gradient: the floor then bears the weight. No
    gradient is known to the weakly compressible solver. */
 static void isphx_reactions(isph_fluid *f, int i, const isphx_force *force, int lane) {
-    const float *shape = f->shape + 4 * i;
     const float s2 = f->scale[i] * f->scale[i];
     const float weight = f->material_table[f->material[i]].density * isphpbdx_length(f->desc.gravity);
     int e;
@@ -6335,8 +6368,9 @@ static void isphx_reactions(isph_fluid *f, int i, const isphx_force *force, int 
         float p = f->pressure[i];
         if (isphx_is_body(f, entry)) continue; /* was pushed already */
         if (force) {
-            const float slope = (force->pressure[0][lane] / shape[0] * n.x + force->pressure[1][lane] / shape[1] * n.y +
-                                 force->pressure[2][lane] / shape[2] * n.z) /
+            const float slope = isphpbdx_dot(isphx_true_gradient(f, i, force->pressure[0][lane],
+                                                                 force->pressure[1][lane], force->pressure[2][lane]),
+                                             n) /
                                 s2;
             p = isphpbdx_max(p - entry->distance * isphpbdx_clamp(slope, -weight, weight), 0.0f);
         }
@@ -7051,7 +7085,7 @@ static void isphx_list_active(isph_fluid *f) {
 
 static void isphx_stage_walls(isph_fluid *f) {
     int b, i;
-    f->moment = f->next; /* which is idle until the viscosity */
+    f->moment = f->next, f->mixed = f->star; /* which are idle until the viscosity and the prediction */
     for (b = 0; b < isphx_blocks(f->count); ++b) f->block_flags[b] = 0;
     for (i = f->count; i < isphx_padded(f->count); ++i) isphx_rows_pad(f, i);
     if (f->coupler.begin) f->coupler.begin(f->coupler.user, f->position, f->velocity, f->count, f->now.seconds);
@@ -7726,6 +7760,8 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_CRUSHED
 #undef ISPHX_PRESSURE_CAP
 #undef ISPHX_RELAXATION
+#undef ISPHX_PATIENCE
+#undef ISPHX_NOISE
 #undef ISPHX_SMOOTHING
 #undef ISPHX_SHIFT
 #undef ISPHX_PROJECTION_REACH
