@@ -160,8 +160,8 @@ typedef struct isphpbd_budget {
     int steps_per_advance;     /* default 2; time beyond is dropped and reported */
     int substeps;              /* per step, default 8: cap of what speed asks for */
     int pressure_iterations;   /* cap per substep, pressure + density, default 50 */
-    int soft_substeps; /* of cloth and soft bodies per step, default 12; at least one per substep, and four times
-                                  as many where water leans on them */
+    int soft_substeps;         /* of cloth and soft bodies per step, default 12; at least one per substep. Four times as
+                                  many while water lies on any of them, but not when the deadline presses */
     int constraint_iterations; /* per soft substep, default 1 */
     int outer_iterations;      /* reserved, 1 .. 16, default 1: one round of pressure + constraints is made per substep,
                                   whatever it says (Algorithm 1 would repeat it) */
@@ -5211,6 +5211,8 @@ ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, 
 #undef ISPHPBDX_SEAM
 #undef ISPHPBDX_RELAX
 #undef ISPHPBDX_ROUNDS
+#undef ISPHPBDX_HASTE
+#undef ISPHPBDX_WAKE
 #undef ISPHPBDX_SNAPSHOT_MAGIC
 #undef ISPHPBDX_SNAPSHOT_VERSION
 #undef ISPHPBDX_HEADER_BYTES
