@@ -146,7 +146,7 @@ typedef struct isphpbd_quat {
 /* Why a call did nothing. Whatever is not ISPHPBD_OK left every object as it was. */
 typedef enum isphpbd_result {
     ISPHPBD_OK = 0,
-    ISPHPBD_OUT_OF_MEMORY, /* the allocator returned NULL */
+    ISPHPBD_OUT_OF_MEMORY, /* the allocator returned NULL, or memory that is not aligned as asked */
     ISPHPBD_CAPACITY,      /* a capacity given in the desc is reached */
     ISPHPBD_BAD_DESC,      /* not made by *_desc_default(), or a field out of range */
     ISPHPBD_BAD_ARGUMENT,  /* null pointer, negative count, non-finite or out-of-range number */
@@ -161,7 +161,7 @@ typedef enum isphpbd_result {
 ISPHPBD_INLINE const char *isphpbd_result_text(isphpbd_result result) {
     switch (result) {
         case ISPHPBD_OK: return "ok";
-        case ISPHPBD_OUT_OF_MEMORY: return "the allocator returned no memory";
+        case ISPHPBD_OUT_OF_MEMORY: return "the allocator returned no memory, or none aligned as asked";
         case ISPHPBD_CAPACITY: return "a capacity given in the desc is reached";
         case ISPHPBD_BAD_DESC: return "the desc was not made by its default function, or a field is out of range";
         case ISPHPBD_BAD_ARGUMENT: return "an argument is null, negative, not finite or out of range";
@@ -333,7 +333,7 @@ typedef struct ipbd_body_desc {
     float young_modulus;     /* Pa, > 0; default 1e5 */
     float poisson_ratio;     /* in [0, 0.49]; default 0.3 */
     ipbd_elasticity balloon; /* closed triangle meshes: m^3/Pa; default IPBD_ABSENT */
-    float balloon_pressure;  /* volume wanted / volume at rest, > 0; default 1 */
+    float balloon_pressure;  /* volume wanted / volume at rest; default 1. 0: any volume will do */
     float overpressure;      /* Pa, a constant push along the normals of a closed mesh; default 0 */
     float warm_start;        /* in [0, 1], elastic tetrahedra: share of the last substep's stress to start from. 1 makes
                                     the stiffness at rest independent of step, iterations and mass, and costs about
@@ -874,6 +874,13 @@ ISPHPBD_INLINE bool isphpbdx_allocator_ready(isphpbd_allocator *allocator) {
     return false;
 #endif
 }
+/* A block for an object; NULL where there is none, or where it is not aligned: that goes back at once. */
+ISPHPBD_INLINE void *isphpbdx_allocate(const isphpbd_allocator *allocator, size_t bytes) {
+    void *block = allocator->alloc(bytes, 64, allocator->user);
+    if (((uintptr_t)block & 63u) == 0) return block;
+    allocator->free(block, bytes, allocator->user);
+    return NULL;
+}
 
 /* [common-threads] */
 ISPHPBD_INLINE void isphpbdx_run(const isphpbd_parallel *parallel, void (*task)(void *ctx, int index), void *ctx,
@@ -1289,7 +1296,8 @@ typedef struct ipbdx_contact {
     float weight[4]; /* sum is zero */
     isphpbd_vec3 normal;
     float distance, friction;
-    float push; /* m/s: how fast they are moved apart because they were too near before */
+    float push;  /* m/s: how fast they are moved apart because they were too near before */
+    float least; /* m: gap that is kept even where a collider pushes one against the other */
     uint32_t active;
 } ipbdx_contact;
 typedef struct ipbdx_pair {
@@ -1325,7 +1333,8 @@ struct ipbd_world {
     size_t bytes;
     ipbdx_counts counts;
     ipbdx_phase phase;
-    bool in_callback, touching; /* touching: there are colliders */
+    bool in_callback; /* hooks, the runner, the clock or an SDF of the user may be running: nobody may change the world */
+    bool touching;    /* there are colliders */
     const void *owner;          /* who alone may step and shape this world; NULL: everybody */
     float pin_share;            /* of the way to their targets that pins make in this step; 1 unless a step is a part */
     float dt, h;                /* s: step and substep under way */
@@ -1558,7 +1567,7 @@ ISPHPBD_API ipbd_world *ipbd_create(const ipbd_world_desc *desc, isphpbd_result 
     if (result == ISPHPBD_OK) {
         measured.bytes = ipbdx_lay_out(&measured, NULL);
         if (measured.bytes > 0)
-            world = (ipbd_world *)measured.desc.allocator.alloc(measured.bytes, 64, measured.desc.allocator.user);
+            world = (ipbd_world *)isphpbdx_allocate(&measured.desc.allocator, measured.bytes);
         if (!world) result = ipbdx_refuse(&measured.desc.logger, ISPHPBD_OUT_OF_MEMORY, "no memory for the world");
     }
     if (world) {
@@ -1615,7 +1624,7 @@ static isphpbd_result ipbdx_open_wide(const ipbd_world *world) {
 }
 ISPHPBD_API isphpbd_result ipbd_set_owner(ipbd_world *world, const void *owner, const void *next) {
     if (!world) return ISPHPBD_BAD_ARGUMENT;
-    if (world->owner != owner) return ISPHPBD_LOCKED;
+    if (world->in_callback || world->owner != owner) return ISPHPBD_LOCKED;
     world->owner = next;
     return ISPHPBD_OK;
 }
@@ -1779,7 +1788,7 @@ static const char *ipbdx_body_desc_fault(const ipbd_body_desc *d) {
         return "a compliance must be finite and >= 0, a stiffness in [0, 1]";
     if (!ipbdx_positive(d->young_modulus) || !ipbdx_not_negative(d->poisson_ratio) || d->poisson_ratio > 0.49f)
         return "young_modulus must be > 0 and poisson_ratio in [0, 0.49]";
-    if (!ipbdx_positive(d->balloon_pressure) || !isphpbdx_finite(d->overpressure)) return "a pressure is out of range";
+    if (!ipbdx_not_negative(d->balloon_pressure) || !isphpbdx_finite(d->overpressure)) return "a pressure is out of range";
     if (!ipbdx_not_negative(d->warm_start) || d->warm_start > 1.0f) return "warm_start must be in [0, 1]";
     if (!ipbdx_not_negative(d->tether_slack) || !ipbdx_not_negative(d->damping) || !ipbdx_not_negative(d->drag) ||
         !ipbdx_not_negative(d->wind_drag) || !ipbdx_not_negative(d->wind_lift) || !isphpbdx_finite(d->gravity_scale))
@@ -2309,7 +2318,7 @@ static float ipbdx_dihedral_response(const ipbdx_build *b, const uint32_t *v, co
 /* Sum of w |grad C|^2 at rest. */
 static float ipbdx_rest_response(const ipbdx_build *b, const ipbdx_item *item) {
     const uint32_t *v = item->v;
-    float w[4], k[4], sum = 0.0f;
+    float w[4], k[4] = {0.0f, 0.0f, 0.0f, 0.0f}, sum = 0.0f;
     isphpbd_vec3 p[4];
     int i;
     for (i = 0; i < 4; ++i) w[i] = 1.0f / b->masses[v[i]], p[i] = b->positions[v[i]];
@@ -2533,7 +2542,7 @@ static isphpbd_result ipbdx_build_run(ipbdx_build *b, const isphpbd_allocator *a
     memset(&layout, 0, sizeof layout);
     ipbdx_build_lay_out(b, &layout);
     *bytes = layout.used;
-    if (!layout.overflow) *block = allocator->alloc(*bytes, 64, allocator->user);
+    if (!layout.overflow) *block = isphpbdx_allocate(allocator, *bytes);
     if (!*block) return ipbdx_refuse(&b->logger, ISPHPBD_OUT_OF_MEMORY, "no temporary memory to build a body");
     memset(&layout, 0, sizeof layout);
     layout.base = (unsigned char *)*block;
@@ -3656,15 +3665,18 @@ static void ipbdx_solve_balloon(ipbd_world *world, ipbdx_body *body) {
         ipbdx_put3(x, isphpbdx_madd(ipbdx_v3(x), ipbdx_v3(world->normals + 4 * (size_t)i), x[3] * (float)step));
     }
 }
+static bool ipbdx_is_balloon(const ipbdx_body *body) {
+    return body->balloon.measure != IPBD_ABSENT && body->balloon_pressure > 0.0f;
+}
 static void ipbdx_balloon_task(void *context, int index) {
     ipbd_world *world = (ipbd_world *)context;
     ipbdx_body *body = world->bodies + world->active_bodies[index];
-    if (body->balloon.measure != IPBD_ABSENT) ipbdx_solve_balloon(world, body);
+    if (ipbdx_is_balloon(body)) ipbdx_solve_balloon(world, body);
 }
 static bool ipbdx_any_balloon(const ipbd_world *world) {
     int i;
     for (i = 0; i < world->active_count; ++i)
-        if (world->bodies[world->active_bodies[i]].balloon.measure != IPBD_ABSENT) return true;
+        if (ipbdx_is_balloon(world->bodies + world->active_bodies[i])) return true;
     return false;
 }
 
@@ -3954,9 +3966,10 @@ static bool ipbdx_collide_pair(ipbd_world *world, const ipbdx_body *body, int v,
     const ipbdx_collider *c = world->colliders + slot;
     isphpbd_vec3 a = ipbdx_pose_local(c->start, ipbdx_v3(world->starts + 4 * (size_t)v));
     isphpbd_vec3 b = ipbdx_pose_local(c->end, ipbdx_v3(world->positions + 4 * (size_t)v));
-    float r = 0.5f * body->thickness, reach = c->bound + r + isphpbdx_length(isphpbdx_sub(b, a));
+    float r = 0.5f * body->thickness, reach = c->bound + r + isphpbdx_length(isphpbdx_sub(b, a)),
+          far2 = isphpbdx_min(reach * reach, 16.0f * IPBDX_LIMIT * IPBDX_LIMIT);
     ipbdx_hit hit;
-    if (isphpbdx_dot(b, b) > reach * reach) return false;
+    if (!(isphpbdx_dot(b, b) <= far2)) return false; /* far away; or beyond all limits: then the end puts it back */
     if (!(c->type == IPBD_MESH ? ipbdx_mesh_hit(world, slot, a, b, r, &hit)
                                : ipbdx_volume_hit(world, slot, a, b, r, &hit)))
         return false;
@@ -4190,14 +4203,20 @@ static void ipbdx_shape_room(const ipbd_shape *s, int *vertices, int *triangles)
     *vertices = mesh ? s->mesh.vertex_count : s->type == IPBD_HEIGHTFIELD ? (s->columns * s->rows + 2) / 3 : 0;
     *triangles = mesh ? s->mesh.triangle_count : 0;
 }
+/* Nothing, or something whose inverse is a number. */
+static bool ipbdx_weight_ok(float weight) {
+    return weight == 0.0f || (ipbdx_positive(weight) && weight >= 1e-20f && weight <= 1e20f);
+}
+static bool ipbdx_weights_ok(float mass, isphpbd_vec3 inertia) {
+    return ipbdx_weight_ok(mass) && ipbdx_weight_ok(inertia.x) && ipbdx_weight_ok(inertia.y) && ipbdx_weight_ok(inertia.z);
+}
 static isphpbd_result ipbdx_collider_check(const ipbd_world *world, const ipbd_collider_desc *d) {
     const isphpbd_logger *logger = &world->desc.logger;
     const char *fault =
         d->cookie == IPBDX_COLLIDER_COOKIE ? NULL : "make the collider desc with ipbd_collider_desc_default()";
     ipbd_pose pose = d->pose;
     int vertices, triangles;
-    if (fault || !ipbdx_pose_ready(&pose) || !ipbdx_not_negative(d->friction) || !ipbdx_not_negative(d->mass) ||
-        !ipbdx_not_negative(d->inertia.x) || !ipbdx_not_negative(d->inertia.y) || !ipbdx_not_negative(d->inertia.z))
+    if (fault || !ipbdx_pose_ready(&pose) || !ipbdx_not_negative(d->friction) || !ipbdx_weights_ok(d->mass, d->inertia))
         return ipbdx_refuse(logger, ISPHPBD_BAD_DESC,
                             fault ? fault : "a collider's pose, friction, mass or inertia is out of range");
     fault = ipbdx_shape_fault(&d->shape);
@@ -4306,9 +4325,7 @@ ISPHPBD_API isphpbd_result ipbd_collider_set_mass(ipbd_world *world, ipbd_collid
     if (open != ISPHPBD_OK) return open;
     c = ipbdx_collider_of(world, collider);
     if (!c) return ISPHPBD_BAD_HANDLE;
-    if (!ipbdx_not_negative(mass) || !ipbdx_not_negative(inertia.x) || !ipbdx_not_negative(inertia.y) ||
-        !ipbdx_not_negative(inertia.z))
-        return ISPHPBD_BAD_ARGUMENT;
+    if (!ipbdx_weights_ok(mass, inertia)) return ISPHPBD_BAD_ARGUMENT;
     ipbdx_collider_weigh(c, mass, inertia);
     return ISPHPBD_OK;
 }
@@ -4809,6 +4826,7 @@ static bool ipbdx_seek_in(ipbdx_seeker *s, const ipbdx_body *own, const ipbdx_bo
 }
 /* The pairs of one block of the world's vertices, or of its surface edges, body by body. */
 static void ipbdx_seek_block(ipbdx_seeker *s, int block) {
+    /* cppcheck-suppress ctuuninitvar ; the task has set world and edges, and ipbdx_seek_in() sets the rest */
     const ipbd_world *world = s->world;
     const int total = s->edges ? world->counts.surface_edges : world->counts.vertices,
               end = isphpbdx_mini((block + 1) * IPBDX_SEEK_BLOCK, total);
@@ -4902,6 +4920,15 @@ static float ipbdx_most_thickness(const ipbd_world *world) {
         if (ipbdx_soft(world->bodies + a)) most = isphpbdx_max(most, world->bodies[a].thickness);
     return most;
 }
+/* The same leeway for all; seldom made where there is room for it, else more often. */
+static void ipbdx_list_calmly(ipbd_world *world, float motion) {
+    ipbdx_set_leeway(world, 1.0f, motion);
+    if (!ipbdx_list_pairs(world)) {
+        ipbdx_set_leeway(world, 0.5f, motion);
+        if (!ipbdx_list_pairs(world)) world->flags |= IPBD_STEP_CONTACTS_FULL;
+    }
+    world->pair_drift = motion;
+}
 /* Lists pairs anew where the list no longer holds everything that can meet; spare in thicknesses. */
 static void ipbdx_refresh_pairs(ipbd_world *world, float spare) {
     const bool was_local = world->pairs_local;
@@ -4917,17 +4944,17 @@ static void ipbdx_refresh_pairs(ipbd_world *world, float spare) {
     }
     if (!world->pairs_stale && !was_local) world->pair_drift = ipbdx_soft_motion(world, world->reference, NULL);
     if (!world->pairs_stale && !was_local && world->pair_drift <= world->pair_margin) return;
-    ipbdx_set_leeway(world, 1.0f, motion); /* seldom made where there is room for it, else more often */
-    if (!ipbdx_list_pairs(world)) {
-        ipbdx_set_leeway(world, 0.5f, motion);
-        if (!ipbdx_list_pairs(world)) world->flags |= IPBD_STEP_CONTACTS_FULL;
-    }
-    world->pair_drift = motion;
+    ipbdx_list_calmly(world, motion);
 }
-/* In a violent substep, after pairs were stopped: what was hit may have been carried beyond its leeway. */
+/* After pairs were stopped: what was hit may have been carried farther than anything moved before. */
 static void ipbdx_renew_pairs(ipbd_world *world) {
     bool hold = true;
-    if (!world->pairs_local) return;
+    if (!world->pairs_local) {
+        world->pair_drift = ipbdx_soft_motion(world, world->reference, NULL);
+        if (world->pair_drift > world->pair_margin)
+            ipbdx_list_calmly(world, ipbdx_soft_motion(world, world->origins, NULL));
+        return;
+    }
     world->pair_drift = ipbdx_soft_motion(world, world->origins, &hold);
     if (hold) return;
     ipbdx_set_local_leeway(world, 0.25f * world->pair_thickness);
@@ -5005,6 +5032,7 @@ static bool ipbdx_pair_contact(const ipbd_world *world, int index, ipbdx_contact
         contact->distance =
             now.distance + isphpbdx_min(IPBDX_PUSH_SPEED * world->h, IPBDX_PUSH_SHARE * (distance - now.distance));
     contact->push = isphpbdx_max(0.0f, contact->distance - now.distance) / world->h, contact->active = 0;
+    contact->least = isphpbdx_min(now.distance, 0.5f * distance);
     return true;
 }
 /* Blocks of pairs are looked at in parallel, each writing its contacts where its pairs were; then they are packed. */
@@ -5073,20 +5101,65 @@ static void ipbdx_solve_contacts(ipbd_world *world) {
     for (i = 0; i < world->contact_count; ++i) ipbdx_solve_contact(world, world->contacts + i);
     world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
 }
-/* Parts that were moved apart because they had been too near must not fly apart: the speed of that push is taken back;
-   and
-   parts that hardly move against each other come to rest. A vertex that a collider holds has not moved, and gets
-   nothing. */
-static void ipbdx_calm_contact(ipbd_world *world, const ipbdx_contact *c) {
-    isphpbd_vec3 speed = ipbdx_zero3(), change;
-    float weight = 0.0f, w[4], apart;
+/* Whether a collider that touches the vertex stands against a push in this direction. */
+static ipbdx_touch *ipbdx_held_by(ipbd_world *world, uint32_t v, isphpbd_vec3 direction) {
+    ipbdx_touch *touch = world->touches + 2 * (size_t)v;
+    int k;
+    for (k = 0; k < 2 && touch[k].collider; ++k)
+        if (isphpbdx_dot(touch[k].push, direction) < 0.0f) return touch + k;
+    return NULL;
+}
+/* Once more after the colliders: what they push back comes nearer to what lies on it, substep after substep, down to
+   nothing. Those against which a collider stands do not give way now; it takes what they would have got. Only half of
+   the contact distance is kept like that, because layers that are held at all of it tremble. A vertex with a short
+   lever moves at most twice as far as is missing. */
+static void ipbdx_support_contact(ipbd_world *world, ipbdx_contact *c) {
+    isphpbd_vec3 gap = ipbdx_zero3();
+    ipbdx_touch *held[4];
+    float weight = 0.0f, lever = 0.0f, depth, step;
+    bool any = false;
     int k;
     for (k = 0; k < 4; ++k) {
-        w[k] = world->touching && world->touches[2 * (size_t)c->v[k]].collider ? 0.0f : world->inverse_masses[c->v[k]];
+        const float *x = world->positions + 4 * (size_t)c->v[k];
+        gap = isphpbdx_madd(gap, ipbdx_v3(x), c->weight[k]);
+        held[k] = ipbdx_held_by(world, c->v[k], isphpbdx_scale(c->normal, c->weight[k]));
+        any = any || held[k];
+        if (held[k]) continue;
+        weight += c->weight[k] * c->weight[k] * x[3];
+        lever = isphpbdx_max(lever, isphpbdx_abs(c->weight[k]) * x[3]);
+    }
+    depth = c->least - isphpbdx_dot(gap, c->normal);
+    if (!any || !(depth > 0.0f) || !(weight > IPBDX_TINY)) return;
+    c->active = 1, step = depth / isphpbdx_max(weight, 0.5f * lever);
+    for (k = 0; k < 4; ++k) {
+        float *x = world->positions + 4 * (size_t)c->v[k];
+        if (held[k]) held[k]->push = isphpbdx_madd(held[k]->push, c->normal, -c->weight[k] * step);
+        else ipbdx_put3(x, isphpbdx_madd(ipbdx_v3(x), c->normal, c->weight[k] * x[3] * step));
+    }
+}
+static void ipbdx_support_contacts(ipbd_world *world) {
+    int i;
+    if (!world->touching) return;
+    for (i = 0; i < world->contact_count; ++i) ipbdx_support_contact(world, world->contacts + i);
+}
+/* Parts that were moved apart because they had been too near must not fly apart: the speed of that push is taken back;
+   and parts that hardly move against each other come to rest. A vertex that a collider holds has not moved, and gets
+   nothing; one with a short lever does not have to make up for all that the held ones do: it gains speed by that. */
+static float ipbdx_loose_weight(const ipbd_world *world, uint32_t v) {
+    return world->touching && world->touches[2 * (size_t)v].collider ? 0.0f : world->inverse_masses[v];
+}
+static void ipbdx_calm_contact(ipbd_world *world, const ipbdx_contact *c) {
+    isphpbd_vec3 speed = ipbdx_zero3(), change;
+    float weight = 0.0f, lever = 0.0f, w[4], apart;
+    int k;
+    for (k = 0; k < 4; ++k) {
+        w[k] = ipbdx_loose_weight(world, c->v[k]);
+        lever = isphpbdx_max(lever, isphpbdx_abs(c->weight[k]) * w[k]);
         speed = isphpbdx_madd(speed, ipbdx_v3(world->velocities + 4 * (size_t)c->v[k]), c->weight[k]);
         weight += c->weight[k] * c->weight[k] * w[k];
     }
     if (!(weight > IPBDX_TINY)) return;
+    weight = isphpbdx_max(weight, 0.5f * lever);
     apart = isphpbdx_clamp(isphpbdx_dot(c->normal, speed), 0.0f, c->push);
     change = isphpbdx_length(speed) < IPBDX_REST_SPEED ? isphpbdx_scale(speed, -0.5f / weight)
                                                        : isphpbdx_scale(c->normal, -apart / weight);
@@ -5176,13 +5249,14 @@ static void ipbdx_clamp_contacts(ipbd_world *world) {
 typedef enum ipbdx_sum_of { IPBDX_OF_VELOCITY, IPBDX_OF_CORRECTION } ipbdx_sum_of;
 
 /* Sums of mass, moment, and of m u with its moment, where u is the velocity, or what the constraints moved in this
-   substep.
-   Places count from where the body's first vertex was born. */
+   substep. Places count from the body's first vertex: far from it, the squares of distances would bury the inertia. */
+static const float *ipbdx_places(const ipbd_world *world, ipbdx_sum_of what) {
+    return what == IPBDX_OF_VELOCITY ? world->positions : world->starts;
+}
 static void ipbdx_sum_slab(const ipbd_world *world, int index, ipbdx_sum_of what) {
     const ipbdx_slab *slab = world->slabs + index;
     const ipbdx_body *body = world->bodies + slab->body;
-    const float *places = what == IPBDX_OF_VELOCITY ? world->positions : world->starts,
-                *origin = &world->rests[body->vertex_begin].x;
+    const float *places = ipbdx_places(world, what), *origin = places + 4 * (size_t)body->vertex_begin;
     ipbdx_partial *sum = world->partials + index;
     int v, k;
     sum->mass = 0.0;
@@ -5207,19 +5281,21 @@ static void ipbdx_sum_slab(const ipbd_world *world, int index, ipbdx_sum_of what
             sum->inertia[5] -= mass * r[1] * r[2];
     }
 }
-static void ipbdx_solve_3x3(const double *m, const double *right, double *out) { /* symmetric: xx yy zz xy xz yz */
+/* Inertia: xx yy zz xy xz yz. Nothing turns where rounding has left no inertia: with the least that is added below, det
+   is at least 8e-11 of the trace cubed, because the two smaller moments are never less than the largest. */
+static void ipbdx_find_spin(const double *m, const double *right, double *out) {
     double a = m[1] * m[2] - m[5] * m[5], b = m[4] * m[5] - m[3] * m[2], c = m[3] * m[5] - m[4] * m[1];
     double det = m[0] * a + m[3] * b + m[4] * c, e = m[0] * m[2] - m[4] * m[4], f = m[3] * m[4] - m[0] * m[5],
-           g = m[0] * m[1] - m[3] * m[3];
+           g = m[0] * m[1] - m[3] * m[3], trace = m[0] + m[1] + m[2];
     out[0] = out[1] = out[2] = 0.0;
-    if (!(det > 0.0)) return;
+    if (!(trace > 0.0) || !(det > 1e-11 * trace * trace * trace)) return;
     out[0] = (a * right[0] + b * right[1] + c * right[2]) / det;
     out[1] = (b * right[0] + e * right[1] + f * right[2]) / det;
     out[2] = (c * right[0] + f * right[1] + g * right[2]) / det;
 }
 /* The rigid motion with the momentum and angular momentum of the slabs' sums. */
-static ipbdx_motion ipbdx_rigid_motion(const ipbd_world *world, const ipbdx_body *body) {
-    const float *origin = &world->rests[body->vertex_begin].x;
+static ipbdx_motion ipbdx_rigid_motion(const ipbd_world *world, const ipbdx_body *body, ipbdx_sum_of what) {
+    const float *origin = ipbdx_places(world, what) + 4 * (size_t)body->vertex_begin;
     ipbdx_motion m;
     double spin[3] = {0, 0, 0}, inertia[6] = {0, 0, 0, 0, 0, 0}, least;
     int i, k;
@@ -5241,7 +5317,7 @@ static ipbdx_motion ipbdx_rigid_motion(const ipbd_world *world, const ipbdx_body
         inertia[5] += m.mass * m.centre[1] * m.centre[2];
     least = 1e-9 * (inertia[0] + inertia[1] + inertia[2]); /* a straight rope has no inertia about itself */
     for (k = 0; k < 3; ++k) inertia[k] += least;
-    ipbdx_solve_3x3(inertia, spin, m.spin);
+    ipbdx_find_spin(inertia, spin, m.spin);
     for (k = 0; k < 3; ++k) m.centre[k] += (double)origin[k];
     return m;
 }
@@ -5278,7 +5354,8 @@ static void ipbdx_find_corrections(ipbd_world *world) {
     ipbdx_run_slabs(world, ipbdx_correction_task, world->interiors, world->interior_count);
     for (i = 0; i < world->active_count; ++i) {
         const ipbdx_body *body = world->bodies + world->active_bodies[i];
-        if (body->unbound) world->motions[world->active_bodies[i]] = ipbdx_rigid_motion(world, body);
+        if (body->unbound)
+            world->motions[world->active_bodies[i]] = ipbdx_rigid_motion(world, body, IPBDX_OF_CORRECTION);
     }
 }
 static void ipbdx_keep_momentum(ipbd_world *world) {
@@ -5319,19 +5396,23 @@ static void ipbdx_speed_task(void *context, int index) {
     world->partials[job->slabs[index]].fastest = sqrtf(fastest);
 }
 /* Velocities move toward those of the body as if it were rigid: linear and angular momentum stay (Mueller et al. 2007).
-   */
+   A vertex that is far lighter than its body could be given any speed by that: up to the limit of all speeds. */
 static void ipbdx_damp_body(ipbd_world *world, const ipbdx_body *body) {
     ipbdx_motion m;
-    double share = 1.0 - 1.0 / (1.0 + (double)body->damping * (double)world->dt);
+    double share = 1.0 - 1.0 / (1.0 + (double)body->damping * (double)world->dt), most = (double)IPBDX_LIMIT;
     int v, k;
+    most *= most;
     for (v = body->slab_begin; v < body->slab_begin + body->slab_interior; ++v)
         ipbdx_sum_slab(world, v, IPBDX_OF_VELOCITY);
-    m = ipbdx_rigid_motion(world, body);
+    m = ipbdx_rigid_motion(world, body, IPBDX_OF_VELOCITY);
     for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
         const float *x = world->positions + 4 * (size_t)v;
         float *u = world->velocities + 4 * (size_t)v;
         if (world->pins[v].pinned) continue;
-        for (k = 0; k < 3; ++k) u[k] = (float)((double)u[k] + share * (ipbdx_rigid_at(&m, x, k) - (double)u[k]));
+        for (k = 0; k < 3; ++k) {
+            double damped = (double)u[k] + share * (ipbdx_rigid_at(&m, x, k) - (double)u[k]);
+            if (damped * damped < most) u[k] = (float)damped;
+        }
     }
 }
 /* Edges strained beyond the yield strain take some of it as their new rest length. */
@@ -5407,7 +5488,13 @@ static void ipbdx_prepare_task(void *context, int index) {
     for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i)
         if (!(world->inverse_masses[i] > 0.0f)) body->unbound = 0;
     if (body->stiffest_stale) ipbdx_find_stiffest(world, body);
-    if (body->wind_drag > 0.0f || body->wind_lift > 0.0f || body->overpressure != 0.0f) ipbdx_area_normals(world, body);
+    if (body->wind_drag > 0.0f || body->wind_lift > 0.0f) ipbdx_area_normals(world, body);
+}
+/* Pressure follows the surface in every substep: along normals of a step ago it would feed the skin's own waves. */
+static void ipbdx_blow_task(void *context, int index) {
+    ipbd_world *world = (ipbd_world *)context;
+    const ipbdx_body *body = world->bodies + world->active_bodies[index];
+    if (body->overpressure != 0.0f) ipbdx_area_normals(world, body);
 }
 static void ipbdx_vertex_task(void *context, int index) {
     const ipbdx_job *job = (const ipbdx_job *)context;
@@ -5453,10 +5540,12 @@ ISPHPBD_API isphpbd_result ipbd_step_begin(ipbd_world *world, float dt, int subs
     world->phase = IPBDX_BEGUN;
     world->dt = dt, world->h = dt / (float)substeps;
     world->substeps = substeps, world->substep = 0, world->flags = 0;
+    world->in_callback = true;
     ipbdx_begin_colliders(world);
     world->touching = ipbdx_any_collider(world);
     ipbdx_list_active(world);
     isphpbdx_run(&world->desc.parallel, ipbdx_prepare_task, world, world->active_count);
+    world->in_callback = false;
     return ISPHPBD_OK;
 }
 ISPHPBD_API ipbd_arrays ipbd_world_arrays(ipbd_world *world) {
@@ -5473,18 +5562,19 @@ ISPHPBD_API isphpbd_result ipbd_substep_predict(ipbd_world *world) {
     if (!world) return ISPHPBD_BAD_ARGUMENT;
     if (world->in_callback) return ISPHPBD_LOCKED;
     if (world->phase != IPBDX_BEGUN || world->substep >= world->substeps) return ISPHPBD_BAD_ARGUMENT;
+    world->in_callback = true;
     ipbdx_place_colliders(world);
     if (world->hooks.begin) {
         ipbd_arrays arrays = ipbd_world_arrays(world);
         memset(world->loads, 0, 16 * (size_t)world->counts.vertices);
-        world->in_callback = true;
         world->hooks.begin(world, &arrays, world->h, world->hooks.user);
-        world->in_callback = false;
     }
+    isphpbdx_run(&world->desc.parallel, ipbdx_blow_task, world, world->active_count);
     ipbdx_warm_start(world);
     ipbdx_run_slabs(world, ipbdx_predict_task, world->interiors, world->interior_count);
     ipbdx_begin_balloons(world);
     ipbdx_find_contacts(world);
+    world->in_callback = false;
     world->phase = IPBDX_PREDICTED;
     world->iteration = 0;
     return ISPHPBD_OK;
@@ -5494,6 +5584,7 @@ ISPHPBD_API isphpbd_result ipbd_substep_iterate(ipbd_world *world) {
     if (!world) return ISPHPBD_BAD_ARGUMENT;
     if (world->in_callback) return ISPHPBD_LOCKED;
     if (world->phase != IPBDX_PREDICTED) return ISPHPBD_BAD_ARGUMENT;
+    world->in_callback = true;
     began = isphpbdx_ticks(&world->desc.clock);
     ipbdx_run_slabs(world, ipbdx_solve_task, world->interiors, world->interior_count);
     ipbdx_run_slabs(world, ipbdx_solve_task, world->seams, world->seam_count);
@@ -5503,12 +5594,12 @@ ISPHPBD_API isphpbd_result ipbd_substep_iterate(ipbd_world *world) {
     world->last.solve += isphpbdx_ticks(&world->desc.clock) - began;
     if (world->hooks.iterate) {
         ipbd_arrays arrays = ipbd_world_arrays(world);
-        world->in_callback = true;
         world->hooks.iterate(world, &arrays, world->h, world->iteration, world->hooks.user);
-        world->in_callback = false;
     }
     ipbdx_solve_contacts(world);
     if (ipbdx_vertices_busy(world)) ipbdx_run_slabs(world, ipbdx_vertex_task, world->interiors, world->interior_count);
+    ipbdx_support_contacts(world);
+    world->in_callback = false;
     ++world->iteration;
     return ISPHPBD_OK;
 }
@@ -5517,6 +5608,7 @@ ISPHPBD_API isphpbd_result ipbd_substep_end(ipbd_world *world) {
     if (!world) return ISPHPBD_BAD_ARGUMENT;
     if (world->in_callback) return ISPHPBD_LOCKED;
     if (world->phase != IPBDX_PREDICTED) return ISPHPBD_BAD_ARGUMENT;
+    world->in_callback = true;
     ipbdx_clamp_contacts(world);
     ipbdx_run_slabs(world, ipbdx_end_task, world->interiors, world->interior_count);
     if (world->iteration > 0 && ipbdx_any_unbound(world))
@@ -5526,10 +5618,9 @@ ISPHPBD_API isphpbd_result ipbd_substep_end(ipbd_world *world) {
     for (i = 0; i < world->active_count; ++i) ipbdx_end_multipliers(world, world->bodies + world->active_bodies[i]);
     if (world->hooks.end) {
         ipbd_arrays arrays = ipbd_world_arrays(world);
-        world->in_callback = true;
         world->hooks.end(world, &arrays, world->h, world->hooks.user);
-        world->in_callback = false;
     }
+    world->in_callback = false;
     world->phase = IPBDX_BEGUN;
     ++world->substep;
     return ISPHPBD_OK;
@@ -5544,6 +5635,7 @@ ISPHPBD_API ipbd_step_info ipbd_step_finish(ipbd_world *world) {
     if (!world) return ipbdx_step_answer(ISPHPBD_BAD_ARGUMENT, 0);
     if (world->in_callback) return ipbdx_step_answer(ISPHPBD_LOCKED, 0);
     if (world->phase != IPBDX_BEGUN) return ipbdx_step_answer(ISPHPBD_BAD_ARGUMENT, 0);
+    world->in_callback = true;
     ipbdx_run_slabs(world, ipbdx_speed_task, world->interiors, world->interior_count);
     isphpbdx_run(&world->desc.parallel, ipbdx_finish_task, world, world->active_count);
     for (i = 0; i < world->interior_count; ++i) {
@@ -5552,8 +5644,9 @@ ISPHPBD_API ipbd_step_info ipbd_step_finish(ipbd_world *world) {
     }
     if (world->last.quarantined) world->flags |= IPBD_STEP_QUARANTINE;
     ipbdx_finish_colliders(world);
-    world->phase = IPBDX_IDLE;
     world->last.step = isphpbdx_ticks(&world->desc.clock) - world->last.began;
+    world->in_callback = false;
+    world->phase = IPBDX_IDLE;
     return ipbdx_step_answer(ISPHPBD_OK, world->flags);
 }
 ISPHPBD_API ipbd_step_info ipbd_step(ipbd_world *world, float dt) {
@@ -5885,7 +5978,7 @@ ISPHPBD_API isphpbd_result ipbd_body_set_pressure(ipbd_world *world, ipbd_body h
     isphpbd_result result;
     ipbdx_body *body = ipbdx_edit(world, handle, &result);
     if (!body) return result;
-    if (!ipbdx_positive(balloon_pressure) || !isphpbdx_finite(overpressure)) return ISPHPBD_BAD_ARGUMENT;
+    if (!ipbdx_not_negative(balloon_pressure) || !isphpbdx_finite(overpressure)) return ISPHPBD_BAD_ARGUMENT;
     body->balloon_pressure = balloon_pressure, body->overpressure = overpressure;
     ipbdx_wake(body);
     return ISPHPBD_OK;
@@ -6308,6 +6401,12 @@ static bool ipbdx_words_below(const unsigned char *bytes, int begin, int count, 
     }
     return true;
 }
+static bool ipbdx_words_are(const unsigned char *bytes, int begin, int count, uint32_t value) {
+    int i;
+    for (i = begin; i < begin + count; ++i)
+        if (memcmp(bytes + 4 * (size_t)i, &value, 4) != 0) return false;
+    return true;
+}
 /* Between them, the slabs that are not seams hold every vertex once: each is ended by one task. */
 static bool ipbdx_slabs_sane(const ipbdx_body *body, const unsigned char *slabs, int slot) {
     int i, kind, held = 0;
@@ -6370,6 +6469,23 @@ enum {
     IPBDX_AT_BINDS
 };
 
+/* All vertices and surface edges name the body that they are of; those of different bodies cannot overlap then, and
+   none is left over where as many are named as there are. */
+static bool ipbdx_owners_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
+    int slot, vertices = 0, edges = 0;
+    for (slot = 0; slot < n->bodies; ++slot) {
+        ipbdx_body b;
+        ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_BODIES].data, sizeof b, slot, &b);
+        if (!b.used) continue;
+        if (!ipbdx_words_are((const unsigned char *)parts[IPBDX_AT_VERTEX_BODY].data, b.vertex_begin, b.vertex_count,
+                             (uint32_t)slot) ||
+            !ipbdx_words_are((const unsigned char *)parts[IPBDX_AT_EDGE_BODY].data, b.edge_begin, b.edge_count,
+                             (uint32_t)slot))
+            return false;
+        vertices += b.vertex_count, edges += b.edge_count;
+    }
+    return vertices == n->vertices && edges == n->surface_edges;
+}
 static bool ipbdx_bodies_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
     int slot;
     for (slot = 0; slot < n->bodies; ++slot) {
@@ -6390,10 +6506,7 @@ static bool ipbdx_bodies_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
                                (uint32_t)b.vertex_count, false))
             return false;
     }
-    return ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_VERTEX_BODY].data, 0, n->vertices,
-                             (uint32_t)n->bodies, false) &&
-           ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_EDGE_BODY].data, 0, n->surface_edges,
-                             (uint32_t)n->bodies, false);
+    return ipbdx_owners_sane(parts, n);
 }
 static bool ipbdx_colliders_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
     int slot;
@@ -6893,6 +7006,7 @@ ISPHPBD_API isphpbd_result ipbd_asset_open(const void *bytes, size_t size, void 
 }
 
 ISPHPBD_API void ipbd_asset_apply(const ipbd_asset *asset, ipbd_body_desc *desc) {
+    if (!asset || !desc) return;
     desc->mesh.positions = asset->positions;
     desc->mesh.stride_bytes = 3 * sizeof(float);
     desc->mesh.vertex_count = asset->vertex_count;

@@ -150,7 +150,7 @@ typedef struct isphpbd_quat {
 /* Why a call did nothing. Whatever is not ISPHPBD_OK left every object as it was. */
 typedef enum isphpbd_result {
     ISPHPBD_OK = 0,
-    ISPHPBD_OUT_OF_MEMORY, /* the allocator returned NULL */
+    ISPHPBD_OUT_OF_MEMORY, /* the allocator returned NULL, or memory that is not aligned as asked */
     ISPHPBD_CAPACITY,      /* a capacity given in the desc is reached */
     ISPHPBD_BAD_DESC,      /* not made by *_desc_default(), or a field out of range */
     ISPHPBD_BAD_ARGUMENT,  /* null pointer, negative count, non-finite or out-of-range number */
@@ -165,7 +165,7 @@ typedef enum isphpbd_result {
 ISPHPBD_INLINE const char *isphpbd_result_text(isphpbd_result result) {
     switch (result) {
         case ISPHPBD_OK: return "ok";
-        case ISPHPBD_OUT_OF_MEMORY: return "the allocator returned no memory";
+        case ISPHPBD_OUT_OF_MEMORY: return "the allocator returned no memory, or none aligned as asked";
         case ISPHPBD_CAPACITY: return "a capacity given in the desc is reached";
         case ISPHPBD_BAD_DESC: return "the desc was not made by its default function, or a field is out of range";
         case ISPHPBD_BAD_ARGUMENT: return "an argument is null, negative, not finite or out of range";
@@ -586,7 +586,7 @@ ISPHPBD_API uint32_t isph_fluid_flags(const isph_fluid *fluid);
 typedef struct isph_stats {
     int particles, boundaries, triangles;
     int substeps;            /* of the last step */
-    int pressure_iterations; /* of the last substep */
+    int pressure_iterations; /* of the last substep, all its rounds (isph_coupler.again) */
     int density_iterations;
     int viscosity_iterations; /* 0 when explicit was enough */
     float pressure_residual;  /* relative, where the last substep stopped */
@@ -654,6 +654,11 @@ typedef struct isph_coupler {
     void (*respond)(void *user, const float *impulse, float *velocity_change, int wall_count);
     /* Pressure and viscous impulses of this substep, grouped by particle in ascending order. */
     void (*impulses)(void *user, const isph_wall_impulse *impulse, int count);
+    /* All of these done, and the same arrays as of finish(): true asks for another round. The fluid then goes back to
+       its velocities at the beginning of the substep, asks walls() again, of which velocities alone may have changed,
+       and solves for the pressure anew, starting from the last one. Nothing that was written here or pushed before
+       counts. NULL: one round. */
+    bool (*again)(void *user, const float *start, float *positions, float *velocities, int count, float seconds);
     /* Substep ends: positions and velocities (stride 4 floats) may be changed. `start` holds the positions at the
        beginning of the substep. Contacts are to be resolved here, as the fluid does it for its own walls; it does so
        for the coupler's, too, when there is neither finish() nor respond(). */
@@ -802,6 +807,13 @@ ISPHPBD_INLINE bool isphpbdx_allocator_ready(isphpbd_allocator *allocator) {
 #else
     return false;
 #endif
+}
+/* A block for an object; NULL where there is none, or where it is not aligned: that goes back at once. */
+ISPHPBD_INLINE void *isphpbdx_allocate(const isphpbd_allocator *allocator, size_t bytes) {
+    void *block = allocator->alloc(bytes, 64, allocator->user);
+    if (((uintptr_t)block & 63u) == 0) return block;
+    allocator->free(block, bytes, allocator->user);
+    return NULL;
 }
 
 /* [common-threads] */
@@ -1343,6 +1355,12 @@ static const int32_t isphx_mask_offsets[16][4] = {
     {3, 0, 0, 0}, {0, 3, 0, 0}, {1, 3, 0, 0}, {0, 1, 3, 0}, {2, 3, 0, 0}, {0, 2, 3, 0}, {1, 2, 3, 0}, {0, 1, 2, 3}};
 static const uint8_t isphx_mask_count[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
 
+/* Those of i .. i + 3 whose bits are set; writes four in any case. */
+ISPHX_HOT void isphx_append(int *out, int i, unsigned mask) {
+    const __m128i offsets = _mm_loadu_si128((const __m128i *)(const void *)isphx_mask_offsets[mask]);
+    _mm_storeu_si128((__m128i *)(void *)out, _mm_add_epi32(_mm_set1_epi32(i), offsets));
+}
+
 static int isphx_run_search(const isphx_cells *cells, isphx_run run, const float p[3], int *out, int n, int limit) {
     const __m128 px = _mm_set1_ps(p[0]), py = _mm_set1_ps(p[1]), pz = _mm_set1_ps(p[2]);
     const __m128 reach = _mm_set1_ps(cells->radius * cells->radius);
@@ -1355,9 +1373,7 @@ static int isphx_run_search(const isphx_cells *cells, isphx_run run, const float
         int mask = _mm_movemask_ps(_mm_cmplt_ps(r2, reach));
         const int left = run.end - i;
         if (left < 4) mask &= (1 << left) - 1;
-        _mm_storeu_si128(
-            (__m128i *)(void *)(out + n),
-            _mm_add_epi32(_mm_set1_epi32(i), _mm_loadu_si128((const __m128i *)(const void *)isphx_mask_offsets[mask])));
+        isphx_append(out + n, i, (unsigned)mask);
         n += isphx_mask_count[mask];
     }
     return isphpbdx_mini(n, limit);
@@ -1431,7 +1447,7 @@ static bool isphx_allocate(const isphpbd_allocator *wanted, size_t bytes, isphpb
     if (bytes == 0 || !wanted) return false;
     *got = *wanted;
     if (!isphpbdx_allocator_ready(got)) return false;
-    layout->base = (unsigned char *)got->alloc(bytes, 64, got->user);
+    layout->base = (unsigned char *)isphpbdx_allocate(got, bytes);
     isphx_why(why, layout->base ? ISPHPBD_OK : ISPHPBD_OUT_OF_MEMORY);
     return layout->base != NULL;
 }
@@ -2386,7 +2402,7 @@ struct isph_matrix {
     isphx_sell sell;
     isphx_coarse coarse;
     float *diagonal, *inverse;
-    float *work[8]; /* one piece of memory: four pairs for CG, seven singles for BiCGSTAB */
+    float *work[8]; /* one piece of memory, cut by the rows in use: four pairs for CG, seven singles for BiCGSTAB */
     double *partial;
     size_t bytes;
 };
@@ -2418,14 +2434,12 @@ static isph_matrix *isphx_matrix_layout(isphpbdx_layout *layout, int rows, int n
     /* cppcheck-suppress uninitvar ; only its address counts: the layout writes every pointer */
     isph_matrix *target = matrix ? matrix : &measured;
     const size_t padded = (size_t)isphx_padded(rows);
-    int k;
     memset(target, 0, sizeof *target);
     isphx_sell_layout(&target->sell, layout, rows, nonzeros);
     isphx_coarse_layout(&target->coarse, layout, rows);
     target->diagonal = (float *)isphpbdx_take(layout, padded, sizeof(float));
     target->inverse = (float *)isphpbdx_take(layout, padded, sizeof(float));
     target->work[0] = (float *)isphpbdx_take(layout, 8 * padded, sizeof(float));
-    for (k = 1; k < 8 && matrix; ++k) target->work[k] = target->work[0] + (size_t)k * padded;
     target->partial = (double *)isphpbdx_take(layout, 4 * (size_t)isphx_blocks(rows), sizeof(double));
     return matrix;
 }
@@ -2531,6 +2545,7 @@ ISPHPBD_API isphpbd_result isph_matrix_set(isph_matrix *matrix, int rows, const 
     if (entries < 0) return ISPHPBD_BAD_ARGUMENT;
     if (entries > matrix->sell.entry_capacity) return ISPHPBD_CAPACITY;
     matrix->sell.rows = rows;
+    for (i = 1; i < 8; ++i) matrix->work[i] = matrix->work[0] + i * isphx_padded(rows);
     matrix->coarse.count = 0;
     matrix->sell.offset[0] = 0;
     for (chunk = 0; chunk < isphx_chunks(rows); ++chunk) {
@@ -2633,7 +2648,7 @@ static isphpbd_result isphx_solve_begin(isph_matrix *matrix, const float *b, con
         most = isphpbdx_max(most, isphpbdx_abs(b[i]));
     }
     *scale = most > 1e-37f ? most : 1.0f;
-    for (i = 0; i < 8; ++i) memset(matrix->work[i], 0, (size_t)isphx_padded(rows) * sizeof(float));
+    memset(matrix->work[0], 0, 8 * (size_t)isphx_padded(rows) * sizeof(float));
     for (i = 0; i < rows; ++i) r0[i * stride] = b[i] / *scale, x0[i * stride] = desc->warm_start ? x[i] / *scale : 0.0f;
     for (i = 0; i < isphx_padded(rows); ++i) {
         const float d = matrix->diagonal[i];
@@ -2734,11 +2749,11 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 #define ISPHX_SQUEEZED           1.3f   /* density that no flow reaches: something was put on top of something else */
 #define ISPHX_CRUSHED            1.6f   /* density at which only positions are mended, velocities left alone */
 #define ISPHX_PRESSURE_CAP       0.15f  /* bound of the ordering pressure, in rho dx^2 / dt^2 */
-#define ISPHX_RELAXATION         0.117f /* time to repair a great density error, in sqrt(dx / g) */
-#define ISPHX_PATIENCE           1.5f   /* times as long for a small one: its haste is what keeps still water moving */
-#define ISPHX_NOISE              0.03f  /* density error that is small; twice as much is great */
+#define ISPHX_RELAXATION         0.117f /* time to repair a density error, in sqrt(dx / g) */
 #define ISPHX_SMOOTHING          0.37f  /* velocity smoothing per sqrt(dx / g) */
-#define ISPHX_SHIFT              0.3f   /* tendency to an even arrangement inside */
+#define ISPHX_SHIFT              4.0f   /* tendency to an even arrangement inside, over the path of a substep; on the way
+                                           of one spacing the disorder of a particle in a lattice goes by exp(-1.1 * 4) */
+#define ISPHX_SHIFT_MOST         0.3f   /* and its bound */
 #define ISPHX_PROJECTION_REACH   0.5f   /* spacings that the density projection may move a particle per substep */
 #define ISPHX_SKIN_FRICTION      0.01f  /* Cf of a smooth wall at the Reynolds numbers of a bath */
 #define ISPHX_IMPLICIT_VISCOSITY 0.1f   /* nu dt / dx^2 above which viscosity is solved for */
@@ -2830,6 +2845,7 @@ typedef struct isphx_substep { /* constants of the substep that runs */
     float diffusion;  /* nu dt / dx^2 of the most viscous material */
     bool several, implicit_viscosity;
     int component; /* of the implicit viscosity solve */
+    float lean;    /* 1 or -1: the last pressure, put into the predicted velocities or taken out of them */
     float alpha;
 } isphx_substep;
 
@@ -2869,6 +2885,7 @@ struct isph_fluid {
     const void *owner; /* who alone may step and change it; NULL: everybody */
     isph_coupler coupler;
     int count, material_count, boundary_count, triangle_count, node_count;
+    uint32_t edits; /* times that the user put particles elsewhere */
     isphx_material *material_table;
     float *material_mass; /* kg, of one particle */
     isphx_boundary *boundary;
@@ -2918,6 +2935,7 @@ struct isph_fluid {
     isphx_machine machine;
     bool under_way; /* it has begun and is not done */
     int stage;      /* the next one */
+    int rounds;     /* that the coupler has sent back */
     bool finished;  /* the coupler has seen its end: there is no way back */
     bool hurry;
     int attempt;          /* of rows and coarse level, which may not fit at first */
@@ -3494,6 +3512,7 @@ ISPHPBD_API int isph_particles_remove(isph_fluid *fluid, const uint32_t *ids, in
 }
 
 ISPHPBD_API int isph_particles_edit(isph_fluid *fluid, bool (*edit)(void *user, isph_particle *particle), void *user) {
+    uint32_t moved = 0;
     int i, changed = 0;
     if (!fluid || !edit || fluid->stepping) return 0;
     isphx_settle(fluid);
@@ -3503,11 +3522,13 @@ ISPHPBD_API int isph_particles_edit(isph_fluid *fluid, bool (*edit)(void *user, 
         if (!edit(user, &particle)) continue;
         if (!isphx_points_ok(&particle.position.x, 3 * sizeof(float), 1, fluid->dx)) continue;
         if (!isphx_points_ok(&particle.velocity.x, 3 * sizeof(float), 1, 1.0f)) continue;
+        if (memcmp(fluid->state.position + 4 * i, &particle.position, 3 * sizeof(float)) != 0) moved = 1;
         isphx_set3(fluid->state.position + 4 * i, particle.position.x, particle.position.y, particle.position.z);
         isphx_set3(fluid->state.velocity + 4 * i, particle.velocity.x, particle.velocity.y, particle.velocity.z);
         fluid->state.user[i] = particle.user;
         ++changed;
     }
+    fluid->edits += moved;
     fluid->stepping = false;
     return changed;
 }
@@ -4055,14 +4076,15 @@ static bool isphx_motion_ok(isphpbd_vec3 p, isphpbd_quat q, isphpbd_vec3 v, isph
 static isphpbd_vec3 isphx_shortened(isphpbd_vec3 v, float most) {
     const float length = isphpbdx_length(v);
     if (length < most) return v;
-    return isphpbdx_scale(v, isphpbdx_finite(length) ? 0.99f * most / length : 0.0f);
+    if (!isphpbdx_finite(length)) return isphpbd_v3(0.0f, 0.0f, 0.0f);
+    return isphpbdx_scale(v, 0.99f * most / length);
 }
 
 /* What can move has a shape that does: a plane cannot fall. */
+static bool isphx_inertia_ok(float inertia) { return inertia == 0.0f || isphx_in(inertia, 1e-20f, 1e12f); }
 static bool isphx_mass_ok(isph_shape shape, float mass, isphpbd_vec3 inertia) {
-    const float most = 1e12f;
-    return isphx_in(mass, 0.0f, most) && isphx_in(inertia.x, 0.0f, most) && isphx_in(inertia.y, 0.0f, most) &&
-           isphx_in(inertia.z, 0.0f, most) && (mass == 0.0f || (mass >= 1e-9f && shape != ISPH_SHAPE_PLANE));
+    return isphx_inertia_ok(inertia.x) && isphx_inertia_ok(inertia.y) && isphx_inertia_ok(inertia.z) &&
+           (mass == 0.0f || (isphx_in(mass, 1e-9f, 1e12f) && shape != ISPH_SHAPE_PLANE));
 }
 
 static bool isphx_boundary_desc_ok(const isph_boundary_desc *d) {
@@ -4616,7 +4638,7 @@ static void isphx_walls_task(void *ctx, int block) {
 typedef struct isphx_chunk_work {
     int list[ISPHX_LANES][ISPHX_LIST + 4];
     int found[ISPHX_LANES];
-    bool hidden[ISPHX_LANES];   /* crowded cells near by take no part: what is missing is not air */
+    float hidden[ISPHX_LANES];  /* weight of crowded cells, which take no part */
     int low, high;              /* all columns lie between these */
     float sums[11][ISPHX_LANES]; /* density, weight, S x y z, B xx yy zz xy yz zx */
     float scaled[ISPHX_LANES];  /* sum w s_b, with several materials */
@@ -4637,6 +4659,56 @@ static int isphx_row_search(const isphx_cells *cells, int row, const isphx_run *
     }
     return n;
 }
+
+/* The same for this row and the next, which share their runs, and every look at a candidate. False where a list might
+   overflow, and without vectors: then one row at a time. */
+#ifdef ISPHPBDX_SSE2
+typedef struct isphx_seeker {
+    __m128 x, y, z;
+    int row, n, *list;
+} isphx_seeker;
+
+ISPHX_HOT isphx_seeker isphx_seeker_of(const isphx_cells *cells, int row, int *list) {
+    isphx_seeker s;
+    s.x = _mm_set1_ps(cells->x[row]), s.y = _mm_set1_ps(cells->y[row]), s.z = _mm_set1_ps(cells->z[row]);
+    s.row = row, s.n = 0, s.list = list;
+    return s;
+}
+
+/* Those of the four candidates from i on that are allowed (bits), near, and not the seeker itself. */
+ISPHX_HOT void isphx_seek(isphx_seeker *s, int i, unsigned allowed, __m128 x, __m128 y, __m128 z, __m128 reach) {
+    const __m128 dx = _mm_sub_ps(s->x, x), dy = _mm_sub_ps(s->y, y), dz = _mm_sub_ps(s->z, z);
+    const __m128 r2 = _mm_add_ps(_mm_add_ps(_mm_mul_ps(dx, dx), _mm_mul_ps(dy, dy)), _mm_mul_ps(dz, dz));
+    const unsigned self = (unsigned)(s->row - i), others = ~((unsigned)(self < 4u) << (self & 3u));
+    const unsigned mask = (unsigned)_mm_movemask_ps(_mm_cmplt_ps(r2, reach)) & allowed & others;
+    isphx_append(s->list + s->n, i, mask);
+    s->n += isphx_mask_count[mask];
+}
+
+static bool isphx_two_search(const isphx_cells *cells, int row, const isphx_run *runs, int run_count, int *list,
+                             int *next_list, int found[2]) {
+    const __m128 reach = _mm_set1_ps(cells->radius * cells->radius);
+    isphx_seeker a = isphx_seeker_of(cells, row, list), b = isphx_seeker_of(cells, row + 1, next_list);
+    int r, i;
+    for (r = 0; r < run_count; ++r) {
+        for (i = runs[r].begin; i < runs[r].end; i += 4) {
+            const __m128 x = _mm_loadu_ps(cells->x + i), y = _mm_loadu_ps(cells->y + i), z = _mm_loadu_ps(cells->z + i);
+            const unsigned left = (unsigned)(runs[r].end - i), allowed = left < 4u ? (1u << left) - 1u : 15u;
+            if (a.n >= ISPHX_LIST || b.n >= ISPHX_LIST) return false;
+            isphx_seek(&a, i, allowed, x, y, z, reach);
+            isphx_seek(&b, i, allowed, x, y, z, reach);
+        }
+    }
+    found[0] = isphpbdx_mini(a.n, ISPHX_LIST), found[1] = isphpbdx_mini(b.n, ISPHX_LIST);
+    return true;
+}
+#else
+static bool isphx_two_search(const isphx_cells *cells, int row, const isphx_run *runs, int run_count, int *list,
+                             int *next_list, int found[2]) {
+    (void)cells, (void)row, (void)runs, (void)run_count, (void)list, (void)next_list, (void)found;
+    return false;
+}
+#endif
 
 /* Is a shell that both particles see between them? They then see it under opposite normals, or nearly, and no farther
    away than they are from each other. */
@@ -4682,46 +4754,89 @@ static int isphx_row_part(const isph_fluid *f, int row, int *list, int n) {
     return kept;
 }
 
-static int isphx_points_of(const isphx_cells *cells, const int c[3]) {
-    isphx_run runs[ISPHX_MAX_RUNS];
-    int r = isphx_cells_runs(cells, c, runs), points = 0;
-    while (--r >= 0) points += runs[r].end - runs[r].begin;
-    return points;
+/* The crowded cell `step` cells away from cell c; -1 where there is none. */
+static int isphx_crowded_cell(const isphx_cells *cells, const int c[3], const int step[3]) {
+    int at[3], k, cell;
+    for (k = 0; k < 3; ++k) {
+        at[k] = c[k] + step[k];
+        if (cells->wraps[k]) at[k] = isphx_wrap(at[k], cells->dim[k]);
+        else if (at[k] < 0 || at[k] >= cells->dim[k]) return -1;
+    }
+    cell = (at[2] * cells->dim[1] + at[1]) * cells->dim[0] + at[0];
+    return isphx_cell_points(cells, cell) > cells->crowd_limit ? cell : -1;
 }
 
-/* Are there crowded cells, which take no part, around the cell with these coordinates? */
-static bool isphx_hides(const isphx_cells *cells, const int c[3]) {
-    isphx_cells all = *cells;
-    all.crowded = false;
-    return cells->crowded && isphx_points_of(&all, c) > isphx_points_of(cells, c);
+/* Weight of a cell `step` cells away that is full of water at rest, from four points of it; within: where in its own
+   cell the row is, 0..1. */
+static float isphx_full_cell_weight(const isph_fluid *f, const float within[3], const int step[3]) {
+    const float size[3] = {f->reach / (float)ISPHX_CELLS_PER_RADIUS, f->reach, f->reach};
+    const float x = ((float)step[0] + 0.5f - within[0]) * size[0];
+    const float share = 0.25f * size[0] * size[1] * size[2] / f->volume; /* particles for each point */
+    float sum = 0.0f;
+    int k;
+    for (k = 0; k < 4; ++k) {
+        const float y = ((float)step[1] + (k & 1 ? 0.75f : 0.25f) - within[1]) * size[1];
+        const float z = ((float)step[2] + (k & 2 ? 0.75f : 0.25f) - within[2]) * size[2];
+        const float t = isphpbdx_max(1.0f - sqrtf(x * x + y * y + z * z) / f->reach, 0.0f);
+        sum += share * f->tables.weight_scale * t * t * t;
+    }
+    return sum;
+}
+
+/* What crowded cells hide is not air: the weight they would have if they were just full. Air beyond them is air. */
+static float isphx_hidden_weight(const isph_fluid *f, int row) {
+    const isphx_cells *cells = &f->cells;
+    float within[3], sum = 0.0f;
+    int c[3], step[3], k;
+    if (!cells->crowded) return 0.0f;
+    isphx_cell_unpack(cells, cells->cell[row], c);
+    for (k = 0; k < 3; ++k) {
+        const float p = f->position[4 * row + cells->axis[k]];
+        const double at = ((double)p - cells->lo[k]) * cells->inverse[k];
+        within[k] = (float)(at - (double)isphx_cell_coordinate(cells, k, p));
+    }
+    for (step[2] = -1; step[2] <= 1; ++step[2])
+        for (step[1] = -1; step[1] <= 1; ++step[1])
+            for (step[0] = -ISPHX_CELLS_PER_RADIUS; step[0] <= ISPHX_CELLS_PER_RADIUS; ++step[0])
+                if (isphx_crowded_cell(cells, c, step) >= 0) sum += isphx_full_cell_weight(f, within, step);
+    return sum;
+}
+
+/* Lists the neighbours of a lane and, where the next is in the same cell, of both; returns how many that were. */
+static int isphx_lanes_search(const isph_fluid *f, int row, int lane, const isphx_run *runs, int run_count,
+                              isphx_chunk_work *work) {
+    const isphx_cells *cells = &f->cells;
+    if (lane + 1 < ISPHX_LANES && row + 1 < f->count && cells->cell[row + 1] == cells->cell[row] &&
+        isphx_two_search(cells, row, runs, run_count, work->list[lane], work->list[lane + 1], work->found + lane))
+        return 2;
+    work->found[lane] = isphx_row_search(cells, row, runs, run_count, work->list[lane]);
+    return 1;
 }
 
 /* Lists the neighbours of the eight rows of a chunk; particles in the same cell share the runs. */
 static void isphx_chunk_search(const isph_fluid *f, int chunk, isphx_chunk_work *work) {
     const isphx_cells *cells = &f->cells;
     isphx_run runs[ISPHX_MAX_RUNS];
-    bool hidden = false;
-    int lane, cell = -1, run_count = 0, r;
+    int lane, searched = 0, cell = -1, run_count = 0, r;
     work->low = chunk * ISPHX_LANES, work->high = work->low + ISPHX_LANES - 1;
+    memset(work->found, 0, sizeof work->found);
+    memset(work->hidden, 0, sizeof work->hidden);
     for (lane = 0; lane < ISPHX_LANES; ++lane) {
         const int row = chunk * ISPHX_LANES + lane;
-        work->found[lane] = 0;
-        work->hidden[lane] = false;
-        if (row >= f->count) continue;
+        if (row >= f->count) break;
         if (cells->crowded && isphx_cell_points(cells, cells->cell[row]) > cells->crowd_limit) continue;
         if (cells->cell[row] != cell) {
             int c[3];
             cell = cells->cell[row];
             isphx_cell_unpack(cells, cell, c);
             run_count = isphx_cells_runs(cells, c, runs);
-            hidden = isphx_hides(cells, c);
             for (r = 0; r < run_count; ++r) {
                 work->low = isphpbdx_mini(work->low, runs[r].begin);
                 work->high = isphpbdx_maxi(work->high, runs[r].end - 1);
             }
         }
-        work->hidden[lane] = hidden;
-        work->found[lane] = isphx_row_search(cells, row, runs, run_count, work->list[lane]);
+        work->hidden[lane] = isphx_hidden_weight(f, row);
+        if (lane >= searched) searched = lane + isphx_lanes_search(f, row, lane, runs, run_count, work);
         if (f->shells || (f->coupler.guarded && f->coupler.separated))
             work->found[lane] = isphx_row_part(f, row, work->list[lane], work->found[lane]);
     }
@@ -4740,21 +4855,51 @@ static int isphx_chunk_pad(const isph_fluid *f, int chunk, isphx_chunk_work *wor
     return length;
 }
 
-/* Stores the columns of a chunk interleaved, as distances from the lowest. */
-static void isphx_chunk_set_columns(isphx_sell *sell, int chunk, const isphx_chunk_work *work, int length) {
-    uint16_t *narrow = (uint16_t *)(void *)isphx_chunk_index(sell, chunk);
-    uint32_t *wide = (uint32_t *)(void *)isphx_chunk_index(sell, chunk);
-    const int low = work->low;
-    int j, lane;
-    sell->base[chunk] = work->high - low < ISPHX_NARROW_ROWS ? low : ~low;
-    for (lane = 0; lane < ISPHX_LANES; ++lane) {
-        const int *list = work->list[lane];
-        if (isphx_chunk_is_wide(sell, chunk)) {
-            for (j = 0; j < length; ++j) wide[j * ISPHX_LANES + lane] = (uint32_t)(list[j] - low);
-        } else {
-            for (j = 0; j < length; ++j) narrow[j * ISPHX_LANES + lane] = (uint16_t)(list[j] - low);
-        }
+/* Columns of a chunk, interleaved, as distances from `low` in 16 bits; lists have room for four more. */
+#ifdef ISPHPBDX_SSE2
+/* Four entries of the lists of four lanes, less low + 2^15, so that they fit 16 bits with a sign. */
+ISPHX_HOT void isphx_four_columns(const isphx_chunk_work *work, int lane, int j, __m128i out[4]) {
+    const __m128i low = _mm_set1_epi32(work->low + 32768);
+    __m128i v[4], ab, cd;
+    int k;
+    for (k = 0; k < 4; ++k)
+        v[k] = _mm_sub_epi32(_mm_loadu_si128((const __m128i *)(const void *)(work->list[lane + k] + j)), low);
+    ab = _mm_unpacklo_epi32(v[0], v[1]), cd = _mm_unpacklo_epi32(v[2], v[3]);
+    out[0] = _mm_unpacklo_epi64(ab, cd), out[1] = _mm_unpackhi_epi64(ab, cd);
+    ab = _mm_unpackhi_epi32(v[0], v[1]), cd = _mm_unpackhi_epi32(v[2], v[3]);
+    out[2] = _mm_unpacklo_epi64(ab, cd), out[3] = _mm_unpackhi_epi64(ab, cd);
+}
+static void isphx_narrow_columns(const isphx_chunk_work *work, int length, uint16_t *index) {
+    const __m128i sign = _mm_set1_epi16((short)-32768);
+    __m128i first[4], second[4];
+    int j, k;
+    for (j = 0; j < length; j += 4) {
+        isphx_four_columns(work, 0, j, first);
+        isphx_four_columns(work, 4, j, second);
+        for (k = 0; k < 4 && j + k < length; ++k)
+            _mm_storeu_si128((__m128i *)(void *)(index + (j + k) * ISPHX_LANES),
+                             _mm_xor_si128(_mm_packs_epi32(first[k], second[k]), sign));
     }
+}
+#else
+static void isphx_narrow_columns(const isphx_chunk_work *work, int length, uint16_t *index) {
+    int j, lane;
+    for (lane = 0; lane < ISPHX_LANES; ++lane)
+        for (j = 0; j < length; ++j) index[j * ISPHX_LANES + lane] = (uint16_t)(work->list[lane][j] - work->low);
+}
+#endif
+
+static void isphx_chunk_set_columns(isphx_sell *sell, int chunk, const isphx_chunk_work *work, int length) {
+    unsigned char *index = isphx_chunk_index(sell, chunk);
+    uint32_t *wide = (uint32_t *)(void *)index;
+    int j, lane;
+    sell->base[chunk] = work->high - work->low < ISPHX_NARROW_ROWS ? work->low : ~work->low;
+    if (!isphx_chunk_is_wide(sell, chunk)) {
+        isphx_narrow_columns(work, length, (uint16_t *)(void *)index);
+        return;
+    }
+    for (lane = 0; lane < ISPHX_LANES; ++lane)
+        for (j = 0; j < length; ++j) wide[j * ISPHX_LANES + lane] = (uint32_t)(work->list[lane][j] - work->low);
 }
 
 /* Four groups of four floats, gathered and transposed: out[k] holds component k of the four. */
@@ -4872,11 +5017,13 @@ static float isphx_hole(const isph_fluid *f, int i) {
 }
 static float isphx_air(const isph_fluid *f, int i) { return ISPHX_AIR * f->tables.full_weight * isphx_hole(f, i); }
 
-/* Share of the kernel that neither fluid nor wall fills. Neighbours that sit on top of each other have great weight and
-   cover nothing: few of them cannot close a surface, whatever they weigh. */
-static float isphx_row_deficit(const isph_fluid *f, int i, float weight, int neighbours) {
-    const float walls = f->mixed[4 * i + 3], by_weight = 1.0f - (weight + walls) / f->tables.full_weight;
-    const float by_count = 0.7f - (float)neighbours / (float)f->tables.neighbours - walls / f->tables.full_weight;
+/* Share of the kernel that neither fluid, crowd nor wall fills. Neighbours that sit on top of each other have great
+   weight and cover nothing: few of them cannot close a surface, whatever they weigh. */
+static float isphx_row_deficit(const isph_fluid *f, int i, const isphx_chunk_work *work, int lane) {
+    const float walls = f->mixed[4 * i + 3] + work->hidden[lane];
+    const float by_weight = 1.0f - (work->sums[1][lane] + walls) / f->tables.full_weight;
+    const float by_count =
+        0.7f - (float)work->found[lane] / (float)f->tables.neighbours - walls / f->tables.full_weight;
     return isphpbdx_max(by_weight, by_count);
 }
 
@@ -4886,15 +5033,14 @@ static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work,
     const float full = f->tables.full_weight, half_inverse = 0.5f / (f->dx * f->dx);
     const float *wall = f->wall + 4 * i;
     float *spread = f->spread + 4 * i;
-    const float weight = work->sums[1][lane];
-    const float deficit = work->hidden[lane] ? 0.0f : isphx_row_deficit(f, i, weight, work->found[lane]);
+    const float deficit = isphx_row_deficit(f, i, work, lane);
     const float covered = 1.0f - isphpbdx_clamp(deficit / ISPHX_COVERED, 0.0f, 1.0f);
     float diagonal;
     int k, e;
     for (k = 0; k < 3; ++k) spread[k] = wall[k] - half_inverse * work->sums[2 + k][lane];
     isphx_gradient_matrix(f, i, work, lane, covered);
     spread[3] = isphx_row_density(f, i, work, lane);
-    if (work->hidden[lane]) spread[3] = isphpbdx_max(spread[3], 1.0f);
+    if (work->hidden[lane] > 0.0f) spread[3] = isphpbdx_max(spread[3], 1.0f);
     f->density[i] = spread[3];
     f->shape[4 * i + 3] = deficit;
     diagonal = work->scaled[lane] / f->scale[i] + isphx_air(f, i);
@@ -4913,7 +5059,7 @@ static void isphx_rows_pad(isph_fluid *f, int i) {
     f->diagonal[i] = f->inverse[i] = 1.0f;
     for (k = 0; k < 4; ++k) f->pair[k][2 * i] = f->pair[k][2 * i + 1] = 0.0f;
     for (k = 0; k < 4; ++k) f->position[4 * i + k] = f->velocity[4 * i + k] = f->star[4 * i + k] = 0.0f;
-    f->scale[i] = 1.0f;
+    f->scale[i] = 1.0f, f->material[i] = 0;
 }
 
 /* The chunk that follows in its stretch: first entry of the matrix that is free, and where its room ends. */
@@ -5053,6 +5199,7 @@ static bool isphx_columns_narrow(const isph_fluid *f) {
 }
 
 static void isphx_stage_rows(isph_fluid *f) {
+    if (f->rounds > 0) return; /* nobody has moved since */
     f->sell.index_bytes = isphx_columns_narrow(f) ? 2 : 4;
     f->attempt = 0;
     isphx_rows_try(f);
@@ -5524,12 +5671,27 @@ static void isphx_viscosity_end_task(void *ctx, int block) {
 }
 
 static void isphx_viscosity_rows(void *ctx);
+static void isphx_lean_task(void *ctx, int block); /* [move] */
+
+/* Viscosity and pressure are solved one after the other, and a thick fluid has both of the same size: what shears is u*
+   without the pressure, which then makes it slide along walls by dt grad p / rho. So the viscosity sees u* as the last
+   pressure would leave it (`sign` 1), and the push is taken back (-1) before the next one is solved for. */
+static void isphx_lean(isph_fluid *f, float sign) {
+    f->now.lean = sign;
+    if (isphx_projects(f)) isphx_post_rows(f, isphx_lean_task, ISPHX_MEDIUM);
+}
+
+static void isphx_viscosity_upright(void *ctx) { isphx_lean((isph_fluid *)ctx, -1.0f); }
 
 static void isphx_viscosity_next(void *ctx) {
     isph_fluid *f = (isph_fluid *)ctx;
     f->now.component += 2;
-    if (f->now.component < 3) isphx_viscosity_rows(f);
-    else isphx_post_rows(f, isphx_viscosity_end_task, ISPHX_MEDIUM);
+    if (f->now.component < 3) {
+        isphx_viscosity_rows(f);
+        return;
+    }
+    isphx_post_rows(f, isphx_viscosity_end_task, ISPHX_MEDIUM);
+    isphx_then(&f->machine, isphx_viscosity_upright, f);
 }
 
 static void isphx_viscosity_store(void *ctx) {
@@ -5554,11 +5716,25 @@ static void isphx_viscosity_rows(void *ctx) {
     isphx_then(&f->machine, isphx_viscosity_solve, f);
 }
 
+static void isphx_viscosity_keep(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_post_rows(f, isphx_viscosity_keep_task, ISPHX_LIGHT);
+    isphx_then(&f->machine, isphx_viscosity_rows, f);
+}
+
+static void isphx_viscosity_lean(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_lean(f, 1.0f);
+    isphx_then(&f->machine, isphx_viscosity_keep, f);
+}
+
+static void isphx_stage_pressures(isph_fluid *f);
+
 static void isphx_stage_viscosity(isph_fluid *f) {
     if (!f->now.implicit_viscosity || isphx_weakly_compressible(f)) return;
     f->now.component = 0;
-    isphx_post_rows(f, isphx_viscosity_keep_task, ISPHX_LIGHT);
-    isphx_then(&f->machine, isphx_viscosity_rows, f);
+    isphx_stage_pressures(f);
+    isphx_then(&f->machine, isphx_viscosity_lean, f);
 }
 
 /* ---- bodies: drag, and what the pressure solve needs of them ---- */
@@ -5621,51 +5797,6 @@ static isphx_six isphx_joint_solve(isphx_joint *joint) {
     return x;
 }
 
-/* Viscous stiffness (kg) of an entry. Beyond the particle's own mass it drags along what diffusion reaches. */
-static float isphx_drag_stiffness(const isph_fluid *f, int i, const isphx_entry *entry) {
-    const isphx_material *m = f->material_table + f->material[i];
-    const float diffusion = f->now.seconds * m->viscosity / (m->density * f->dx * f->dx),
-                pull = diffusion * entry->grip;
-    const float along = f->now.implicit_viscosity ? 1.0f + sqrtf(diffusion) : 1.0f;
-    return m->density * f->volume * along * pull / (1.0f + pull);
-}
-
-/* Gravity and drag. The fluid was dragged with the body's velocity at the start of the substep; a light body in a thick
-   fluid changes it at once, so the drag is made implicit: (M + K) dV = F + M g dt, and the fluid gets K dV. */
-static void isphx_body_drag(isph_fluid *f, isphx_boundary *b) {
-    const isphpbd_vec3 gravity = isphpbdx_scale(f->desc.gravity, f->now.seconds * b->desc.gravity_scale);
-    isphx_six sum = isphx_six_zero(), change;
-    isphx_joint joint;
-    int k;
-    isphx_joint_begin(b, &b->pose, &joint);
-    for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
-        const isphx_entry *entry = f->entry + f->body_entry[k];
-        const int i = f->body_particle[k];
-        const isphpbd_vec3 lever = isphpbdx_sub(isphx_vec(f->position + 4 * i), b->pose.position);
-        isphx_six_add(&sum, entry->impulse, lever);
-        isphx_joint_add(&joint, entry->normal, lever, 0.0f, isphx_drag_stiffness(f, i, entry),
-                        isphpbd_v3(0.0f, 0.0f, 0.0f));
-    }
-    joint.right = sum;
-    isphx_six_add(&joint.right, isphpbdx_scale(gravity, b->desc.mass), isphpbd_v3(0.0f, 0.0f, 0.0f));
-    change = isphx_joint_solve(&joint);
-    for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
-        isphx_entry *entry = f->entry + f->body_entry[k];
-        const int i = f->body_particle[k];
-        const float mass = f->material_mass[f->material[i]];
-        const isphpbd_vec3 lever = isphpbdx_sub(isphx_vec(f->position + 4 * i), b->pose.position);
-        const isphpbd_vec3 before = entry->impulse, way = isphx_six_at(&change, lever);
-        isphpbd_vec3 u = isphx_vec(f->star + 4 * i);
-        isphx_exchange(f, i, entry, &u,
-                       isphpbdx_scale(isphpbdx_madd(way, entry->normal, -isphpbdx_dot(way, entry->normal)),
-                                      isphx_drag_stiffness(f, i, entry) / mass));
-        isphx_set3(f->star + 4 * i, u.x, u.y, u.z);
-        isphx_six_add(&sum, isphpbdx_sub(entry->impulse, before), lever);
-    }
-    isphx_body_kick(b, &sum);
-    b->linear_now = isphpbdx_add(b->linear_now, gravity);
-}
-
 /* What the walls' motion adds to the divergence of a particle, with the velocities as they are now. */
 static void isphx_body_refresh(isph_fluid *f, const isphx_boundary *b) {
     int k, e;
@@ -5678,14 +5809,6 @@ static void isphx_body_refresh(isph_fluid *f, const isphx_boundary *b) {
         for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
             sum += isphx_wall_flux(f, f->entry + e, isphx_vec(f->star + 4 * i));
         f->wall[4 * i + 3] = -sum;
-    }
-}
-
-static void isphx_stage_drag(isph_fluid *f) {
-    int a;
-    for (a = 0; a < f->active_count; ++a) {
-        isphx_boundary *b = f->boundary + f->active[a];
-        if (b->desc.mass > 0.0f) isphx_body_drag(f, b);
     }
 }
 
@@ -5744,12 +5867,23 @@ static void isphx_body_areas(isph_fluid *f, const isphx_boundary *b) {
 }
 
 /* The pressure at a wall is that of its particles less what lies between them: as much as the last solve says, up to
-   the weight of the fluid there. What it adds up to is known before the solve and changes the body's velocity. */
-static void isphx_body_lift(isph_fluid *f, const isphx_boundary *b) {
-    isphx_boundary ahead = *b;
+   the weight of the fluid there. It is known before the solve; so is what the last pressures would do to the body. */
+static isphx_six isphx_body_rise(isph_fluid *f, const isphx_boundary *b, bool whole) {
     isphx_six sum = isphx_six_zero();
     int k;
-    isphx_body_areas(f, b);
+    for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
+        const isphx_entry *entry = f->entry + f->body_entry[k];
+        const int i = f->body_particle[k];
+        const float last = whole ? isphpbdx_max(f->pair[0][2 * i], 0.0f) / f->scale[i] : 0.0f;
+        const float p = whole ? isphpbdx_max(last + entry->inverse_mass, 0.0f) : entry->inverse_mass;
+        isphx_six_add(&sum, isphpbdx_scale(entry->normal, -p * isphx_wall_push(f, entry)),
+                      isphpbdx_sub(isphx_vec(f->position + 4 * i), b->pose.position));
+    }
+    return sum;
+}
+
+static void isphx_body_slopes(isph_fluid *f, const isphx_boundary *b) {
+    int k;
     for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
         isphx_entry *entry = f->entry + f->body_entry[k];
         const int i = f->body_particle[k];
@@ -5757,11 +5891,73 @@ static void isphx_body_lift(isph_fluid *f, const isphx_boundary *b) {
         entry->inverse_mass = 0.0f;
         if (!isphx_projects(f)) continue;
         entry->inverse_mass = -entry->distance * isphpbdx_clamp(isphx_row_slope(f, i, entry->normal), -weight, weight);
-        isphx_six_add(&sum, isphpbdx_scale(entry->normal, -entry->inverse_mass * isphx_wall_push(f, entry)),
-                      isphpbdx_sub(isphx_vec(f->position + 4 * i), b->pose.position));
     }
+}
+
+/* What lies between changes the body's velocity before the solve. */
+static void isphx_body_lift(isph_fluid *f, const isphx_boundary *b) {
+    const isphx_six sum = isphx_body_rise(f, b, false);
+    isphx_boundary ahead = *b;
     isphx_body_kick(&ahead, &sum);
     isphx_body_refresh(f, &ahead);
+}
+
+/* Viscous stiffness (kg) of an entry. Beyond the particle's own mass it drags along what diffusion reaches. */
+static float isphx_drag_stiffness(const isph_fluid *f, int i, const isphx_entry *entry) {
+    const isphx_material *m = f->material_table + f->material[i];
+    const float diffusion = f->now.seconds * m->viscosity / (m->density * f->dx * f->dx),
+                pull = diffusion * entry->grip;
+    const float along = f->now.implicit_viscosity ? 1.0f + sqrtf(diffusion) : 1.0f;
+    return m->density * f->volume * along * pull / (1.0f + pull);
+}
+
+/* Gravity and drag. The fluid was dragged with the body's velocity at the start of the substep; a light body in a thick
+   fluid changes it at once, so the drag is made implicit: (M + K) dV = F + P + M g dt, and the fluid gets K dV. P is
+   what the pressures of the last solve are expected to do: a body that they carry does not fall through the drag. */
+static void isphx_body_drag(isph_fluid *f, isphx_boundary *b) {
+    const isphpbd_vec3 gravity = isphpbdx_scale(f->desc.gravity, f->now.seconds * b->desc.gravity_scale);
+    isphx_six sum = isphx_six_zero(), change;
+    isphx_joint joint;
+    int k;
+    isphx_joint_begin(b, &b->pose, &joint);
+    for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
+        const isphx_entry *entry = f->entry + f->body_entry[k];
+        const int i = f->body_particle[k];
+        const isphpbd_vec3 lever = isphpbdx_sub(isphx_vec(f->position + 4 * i), b->pose.position);
+        isphx_six_add(&sum, entry->impulse, lever);
+        isphx_joint_add(&joint, entry->normal, lever, 0.0f, isphx_drag_stiffness(f, i, entry),
+                        isphpbd_v3(0.0f, 0.0f, 0.0f));
+    }
+    joint.right = isphx_body_rise(f, b, true);
+    for (k = 0; k < 6; ++k) joint.right.v[k] += sum.v[k];
+    isphx_six_add(&joint.right, isphpbdx_scale(gravity, b->desc.mass), isphpbd_v3(0.0f, 0.0f, 0.0f));
+    change = isphx_joint_solve(&joint);
+    for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
+        isphx_entry *entry = f->entry + f->body_entry[k];
+        const int i = f->body_particle[k];
+        const float mass = f->material_mass[f->material[i]];
+        const isphpbd_vec3 lever = isphpbdx_sub(isphx_vec(f->position + 4 * i), b->pose.position);
+        const isphpbd_vec3 before = entry->impulse, way = isphx_six_at(&change, lever);
+        isphpbd_vec3 u = isphx_vec(f->star + 4 * i);
+        isphx_exchange(f, i, entry, &u,
+                       isphpbdx_scale(isphpbdx_madd(way, entry->normal, -isphpbdx_dot(way, entry->normal)),
+                                      isphx_drag_stiffness(f, i, entry) / mass));
+        isphx_set3(f->star + 4 * i, u.x, u.y, u.z);
+        isphx_six_add(&sum, isphpbdx_sub(entry->impulse, before), lever);
+    }
+    isphx_body_kick(b, &sum);
+    b->linear_now = isphpbdx_add(b->linear_now, gravity);
+}
+
+static void isphx_stage_drag(isph_fluid *f) {
+    int a;
+    for (a = 0; a < f->active_count; ++a) {
+        isphx_boundary *b = f->boundary + f->active[a];
+        if (!(b->desc.mass > 0.0f)) continue;
+        isphx_body_areas(f, b);
+        isphx_body_slopes(f, b);
+        isphx_body_drag(f, b);
+    }
 }
 
 static void isphx_stage_lift(isph_fluid *f) {
@@ -5834,18 +6030,15 @@ static void isphx_chunk_divergence(const isph_fluid *f, int chunk, int half, con
     isphpbdx_f4_store(out + half, isphpbdx_f4_mul(sum, isphpbdx_f4_all(-0.5f / (f->dx * f->dx))));
 }
 
-/* Density error that is to be repaired: bounded, and a deficit only where nothing open explains it. */
-static float isphx_density_error(const isph_fluid *f, int i) {
-    const float e = isphpbdx_clamp(f->spread[4 * i + 3] - 1.0f, -0.5f, 1.0f);
-    if (e >= 0.0f) return e;
-    return e *
-           (1.0f - isphpbdx_clamp((f->shape[4 * i + 3] - ISPHX_COVERED) / (ISPHX_OPEN - ISPHX_COVERED), 0.0f, 1.0f));
+/* Share of what a particle lacks that nothing open explains: 1 inside, 0 at a surface. */
+static float isphx_covered(const isph_fluid *f, int i) {
+    return 1.0f - isphpbdx_clamp((f->shape[4 * i + 3] - ISPHX_COVERED) / (ISPHX_OPEN - ISPHX_COVERED), 0.0f, 1.0f);
 }
 
-/* Share of a density error that is repaired in this substep. */
-static float isphx_repair(const isph_fluid *f, float error) {
-    const float haste = isphpbdx_clamp((isphpbdx_abs(error) - ISPHX_NOISE) / ISPHX_NOISE, 0.0f, 1.0f);
-    return f->now.relaxation * (1.0f + haste * (ISPHX_PATIENCE - 1.0f)) / ISPHX_PATIENCE;
+/* Density error that is to be repaired: bounded, and a deficit only inside. */
+static float isphx_density_error(const isph_fluid *f, int i) {
+    const float e = isphpbdx_clamp(f->spread[4 * i + 3] - 1.0f, -0.5f, 1.0f);
+    return e >= 0.0f ? e : e * isphx_covered(f, i);
 }
 
 static void isphx_rhs_task(void *ctx, int block) {
@@ -5866,7 +6059,7 @@ static void isphx_rhs_task(void *ctx, int block) {
             error = f->desc.density_projection ? isphx_density_error(f, i) : 0.0f;
             div = divergence[lane] + 2.0f * (wall[3] - (u[0] * wall[0] + u[1] * wall[1] + u[2] * wall[2]));
             f->pair[1][2 * i] = -f->now.density * dx2 * f->now.inverse_seconds * div / f->scale[i];
-            f->pair[1][2 * i + 1] = dx2 * isphx_repair(f, error) * error / f->scale[i];
+            f->pair[1][2 * i + 1] = dx2 * f->now.relaxation * error / f->scale[i];
         }
     }
 }
@@ -6064,7 +6257,7 @@ static void isphx_stage_divergence(isph_fluid *f) {
 static void isphx_solved(void *ctx) {
     isph_fluid *f = (isph_fluid *)ctx;
     const isphx_cg_result *result = &f->system.result;
-    f->stats.pressure_iterations = result->iterations[0], f->stats.density_iterations = result->iterations[1];
+    f->stats.pressure_iterations += result->iterations[0], f->stats.density_iterations += result->iterations[1];
     f->stats.pressure_residual = result->residual[0], f->stats.density_residual = result->residual[1];
     f->stats.total_pressure_iterations += (uint64_t)result->iterations[0];
     f->stats.total_density_iterations += (uint64_t)result->iterations[1];
@@ -6081,8 +6274,8 @@ static void isphx_stage_solve(isph_fluid *f) {
         system->respond = isphx_respond, system->respond_ctx = f;
     if (f->desc.linear_solver == ISPH_LINEAR_CG || system->respond) {
         system->then = isphx_solved, system->then_ctx = f;
-        isphx_cg(system, true, false, f->desc.tolerance, f->desc.max_iterations,
-                 f->desc.density_projection ? f->desc.max_iterations : 0); /* the density error is new every time */
+        isphx_cg(system, true, f->rounds > 0, f->desc.tolerance, f->desc.max_iterations, /* the density error is */
+                 f->desc.density_projection ? f->desc.max_iterations : 0); /* that of the last round, else new */
     } else {
         system->result = isphx_solve_bicgstab(f, system);
         isphx_solved(f);
@@ -6204,6 +6397,26 @@ static isphpbd_vec3 isphx_pressure_kick(const isph_fluid *f, int i, const isphx_
     return isphpbdx_scale(isphpbdx_madd(gradient, isphx_vec(f->spread + 4 * i), ordering), scale);
 }
 
+/* star += lean times what the last pressure does, with the gradients that the move will have. */
+static void isphx_lean_task(void *ctx, int block) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane;
+    isphx_force force;
+    isphx_block_chunks(f->count, block, &chunk, &end);
+    for (; chunk < end; ++chunk) {
+        isphx_chunk_columns(&f->sell, chunk, columns);
+        isphx_chunk_force(f, chunk, 0, columns, &force);
+        isphx_chunk_force(f, chunk, 4, columns, &force);
+        for (lane = 0; lane < ISPHX_LANES; ++lane) {
+            const int i = chunk * ISPHX_LANES + lane;
+            isphpbd_vec3 u = isphx_vec(f->star + 4 * i);
+            if (i >= f->count) continue;
+            u = isphpbdx_madd(u, isphx_pressure_kick(f, i, &force, lane), f->now.lean);
+            isphx_set3(f->star + 4 * i, u.x, u.y, u.z);
+        }
+    }
+}
+
 /* 1 for any flow; 0 where particles were crushed together, whose velocities mean nothing: only positions are mended
    there and the speed dies away. */
 static float isphx_sanity(float density) {
@@ -6227,16 +6440,23 @@ static isphpbd_vec3 isphx_jitter(const isph_fluid *f, int i) {
     return isphx_vec(v);
 }
 
-/* Positions only: density projection, and an even arrangement where covered. Where particles sit on top of each other
-   no force can tell them apart, so a strongly squeezed one also takes a small step of its own. */
+/* Towards an even arrangement, down the crowd: -A dx |u| dt S (Skillen et al. 2013, A 1 to 6), because it is motion that
+   makes disorder, that of the density projection too. At the same rate in still water it never ends: where all densities are 1 their sum, whose slope S is, is
+   the same for every arrangement, so nothing gets smaller on the way, and the surface layers turn over for ever. */
+static isphpbd_vec3 isphx_shift(const isph_fluid *f, int i, isphpbd_vec3 repair) {
+    const float moved = isphpbdx_length(isphx_vec(f->velocity + 4 * i)) * f->now.seconds + isphpbdx_length(repair);
+    const float path = moved / f->dx;
+    const float share = isphx_covered(f, i) * isphpbdx_min(ISPHX_SHIFT * path, ISPHX_SHIFT_MOST * f->now.relaxation);
+    return isphx_limit(isphpbdx_scale(isphx_vec(f->spread + 4 * i), -share * f->dx * f->dx), 0.1f * f->dx);
+}
+
+/* Positions only: density projection, and an even arrangement. Where particles sit on top of each other no force can
+   tell them apart, so a strongly squeezed one also takes a small step of its own. */
 static isphpbd_vec3 isphx_displacement(const isph_fluid *f, int i, const isphx_force *force, int lane) {
     const float *spread = f->spread + 4 * i;
     isphpbd_vec3 d = isphpbd_v3(-force->density[0][lane], -force->density[1][lane], -force->density[2][lane]);
     d = isphx_limit(d, (spread[3] > ISPHX_CRUSHED ? 1.0f : ISPHX_PROJECTION_REACH) * f->dx);
-    if (f->desc.density_projection && f->shape[4 * i + 3] < ISPHX_COVERED) {
-        const float even = -ISPHX_SHIFT * isphx_repair(f, spread[3] - 1.0f) * f->dx * f->dx;
-        d = isphpbdx_add(d, isphx_limit(isphpbdx_scale(isphx_vec(spread), even), 0.1f * f->dx));
-    }
+    if (f->desc.density_projection) d = isphpbdx_add(d, isphx_shift(f, i, d));
     if (spread[3] > ISPHX_SQUEEZED)
         d = isphpbdx_madd(d, isphx_jitter(f, i), 0.1f * f->dx * isphpbdx_min(spread[3] - ISPHX_SQUEEZED, 1.0f));
     return d;
@@ -6303,17 +6523,26 @@ static void isphx_contact_coupled(const isph_fluid *f, int i, isphx_entry *entry
         isphx_exchange(f, i, entry, u, isphpbdx_scale(entry->normal, -approach / (1.0f + mass * entry->inverse_mass)));
 }
 
-/* Share of the sliding speed that a touching particle keeps. Roughness takes its part per 5 ms, whatever the step; the
-   rest is the skin friction of a turbulent boundary layer, too thin to be resolved: tau = Cf rho v^2 / 2 on a layer of
-   dx. */
-static float isphx_kept_slip(const isph_fluid *f, const isphx_entry *entry, float speed) {
-    const float skin = 0.5f * ISPHX_SKIN_FRICTION * entry->skin * speed * f->now.seconds / f->dx;
-    float kept = 1.0f / (1.0f + skin), left = f->now.seconds / 0.005f;
-    if (entry->friction <= 0.0f) return kept;
-    for (; left >= 1.0f; left -= 1.0f) kept *= 1.0f - entry->friction;
+/* Share of the sliding speed that roughness leaves: it takes its part per 5 ms, whatever the step. */
+static float isphx_rough_slip(float friction, float seconds) {
+    float kept = 1.0f, left = seconds / 0.005f;
+    if (friction <= 0.0f) return 1.0f;
+    for (; left >= 1.0f; left -= 1.0f) kept *= 1.0f - friction;
     if (left <= 0.0f) return kept;
-    return kept * (1.0f - entry->friction * left /
-                              (left + (1.0f - entry->friction) * (1.0f - left))); /* (1 - k)^left, nearly */
+    return kept * (1.0f - friction * left / (left + (1.0f - friction) * (1.0f - left))); /* (1 - k)^left, nearly */
+}
+
+/* Share of the sliding speed that a touching particle keeps: of roughness, and of the skin friction of a turbulent
+   boundary layer, tau = Cf rho v^2 / 2 on a layer of dx. Both are for layers too thin to be resolved. Where the cell's
+   Reynolds number v dx / nu is below 1 the particles resolve it: the wall holds them by the viscosity alone, and what
+   rests on it is the fluid at the wall, not that half a spacing off. */
+static float isphx_kept_slip(const isph_fluid *f, int i, const isphx_entry *entry, float speed) {
+    const isphx_material *m = f->material_table + f->material[i];
+    const float skin = 0.5f * ISPHX_SKIN_FRICTION * entry->skin * speed * f->now.seconds / f->dx;
+    const float inertia = m->density * speed * f->dx, square = inertia * inertia;
+    const float thin = square / (square + m->viscosity * m->viscosity * entry->skin * entry->skin + 1e-30f);
+    const float kept = isphx_rough_slip(entry->friction, f->now.seconds) / (1.0f + skin);
+    return 1.0f - thin * (1.0f - kept);
 }
 
 static isphpbd_vec3 isphx_friction(const isph_fluid *f, int i, isphpbd_vec3 u) {
@@ -6322,7 +6551,7 @@ static isphpbd_vec3 isphx_friction(const isph_fluid *f, int i, isphpbd_vec3 u) {
         isphx_entry *entry = f->entry + e;
         const isphpbd_vec3 slip = isphx_slip(entry, u);
         if (entry->distance > 0.8f * f->dx || isphx_is_body(f, entry)) continue;
-        isphx_exchange(f, i, entry, &u, isphpbdx_scale(slip, 1.0f - isphx_kept_slip(f, entry, isphpbdx_length(slip))));
+        isphx_exchange(f, i, entry, &u, isphpbdx_scale(slip, 1.0f - isphx_kept_slip(f, i, entry, isphpbdx_length(slip))));
     }
     return u;
 }
@@ -6816,7 +7045,7 @@ static void isphx_touch(isph_fluid *f, const isphx_boundary *b, isphx_entry *ent
     if (entry->distance <= 0.8f * f->dx) {
         const float along = isphpbdx_dot(way, normal);
         const float sliding = isphpbdx_length(isphpbdx_madd(way, normal, -along));
-        entry->gradient = mass * (1.0f - isphx_kept_slip(f, entry, sliding));
+        entry->gradient = mass * (1.0f - isphx_kept_slip(f, i, entry, sliding));
     }
     if (entry->tag) entry->area = entry->gradient = mass; /* it would have gone through */
 }
@@ -7088,7 +7317,8 @@ static void isphx_stage_walls(isph_fluid *f) {
     f->moment = f->next, f->mixed = f->star; /* which are idle until the viscosity and the prediction */
     for (b = 0; b < isphx_blocks(f->count); ++b) f->block_flags[b] = 0;
     for (i = f->count; i < isphx_padded(f->count); ++i) isphx_rows_pad(f, i);
-    if (f->coupler.begin) f->coupler.begin(f->coupler.user, f->position, f->velocity, f->count, f->now.seconds);
+    if (f->coupler.begin && f->rounds == 0)
+        f->coupler.begin(f->coupler.user, f->position, f->velocity, f->count, f->now.seconds);
     isphx_post(&f->machine, isphx_walls_task, f, isphx_wall_blocks(f->count), ISPHX_HEAVY);
 }
 
@@ -7111,10 +7341,17 @@ static void isphx_stage_move(isph_fluid *f) {
     isphx_post_rows(f, isphx_move_task, ISPHX_HEAVY);
 }
 
+static void isphx_again(isph_fluid *f);
+
 static void isphx_stage_finish(isph_fluid *f) {
-    if (!f->coupler.finish) return;
-    f->finished = true;
-    f->coupler.finish(f->coupler.user, f->position, f->next, f->star, f->count, f->now.seconds);
+    const isph_coupler *c = &f->coupler;
+    f->finished = c->again || c->finish;
+    if (c->again && c->again(c->user, f->position, f->next, f->star, f->count, f->now.seconds)) {
+        f->finished = false;
+        isphx_again(f);
+        return;
+    }
+    if (c->finish) c->finish(c->user, f->position, f->next, f->star, f->count, f->now.seconds);
 }
 
 /* The coupler may have moved particles: faster than max_speed is clamped, and what is not a place any more goes back to
@@ -7173,6 +7410,14 @@ static void isphx_lap(isph_fluid *f) {
     f->lap = now;
 }
 
+/* Back to where the walls are looked at, with bodies as they were at the start. */
+static void isphx_again(isph_fluid *f) {
+    isphx_lap(f);
+    f->rounds++;
+    while (isphx_stages[f->stage].start != isphx_stage_walls) --f->stage;
+    isphx_bodies_begin(f);
+}
+
 static void isphx_enter_stage(void *ctx) {
     isph_fluid *f = (isph_fluid *)ctx;
     isphx_lap(f);
@@ -7191,6 +7436,7 @@ static bool isphx_drive(isph_fluid *f, bool (*stop)(void *user), void *user) {
     }
     isphx_lap(f);
     f->stepping = false;
+    f->finished = f->finished && f->under_way;
     return !f->under_way;
 }
 
@@ -7203,6 +7449,7 @@ static void isphx_substep_start(isph_fluid *f, float seconds) {
     f->stage = f->count > 0 ? 0 : ISPHX_STAGES - 1; /* walls go on all the same */
     f->under_way = true;
     f->finished = f->hurry = false;
+    f->rounds = f->stats.pressure_iterations = f->stats.density_iterations = 0;
 }
 
 /* The fastest boundary, with its spin. */
@@ -7760,10 +8007,9 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_CRUSHED
 #undef ISPHX_PRESSURE_CAP
 #undef ISPHX_RELAXATION
-#undef ISPHX_PATIENCE
-#undef ISPHX_NOISE
 #undef ISPHX_SMOOTHING
 #undef ISPHX_SHIFT
+#undef ISPHX_SHIFT_MOST
 #undef ISPHX_PROJECTION_REACH
 #undef ISPHX_SKIN_FRICTION
 #undef ISPHX_IMPLICIT_VISCOSITY

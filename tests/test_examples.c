@@ -530,13 +530,14 @@ TEST every_scene_builds_and_steps(void) {
     PASS();
 }
 
-/* The short form of tests/scenes.sh: a balloon hits the ground, a jet hits a sheet, boxes fall into water. */
+/* The short form of tests/scenes.sh: a balloon hits the ground, a jet hits a sheet, boxes fall into water. What is
+   measured at the end is not meant for the moment of the impact: the balloon is on its way up again. */
 TEST coupled_scenes_hold_their_checks(void) {
     static const struct {
         const char *name;
         float scale, seconds;
     } short_runs[] = {
-        {"water_balloon", 0.06f, 0.36f}, {"thin_shell_basin", 0.05f, 0.6f}, {"floating_cuboids", 0.03f, 0.7f}};
+        {"water_balloon", 0.06f, 0.42f}, {"thin_shell_basin", 0.05f, 0.6f}, {"floating_cuboids", 0.03f, 0.7f}};
     scene_options options = scene_options_default();
     char message[256];
     int i, k;

@@ -716,6 +716,42 @@ TEST a_snapshot_resumes_exactly(void) {
     ipbd_destroy(a), ipbd_destroy(b);
     PASS();
 }
+/* What a world that contradicts itself saves has the right checksum: what is behind the checksum has to notice. */
+static greatest_test_res saved_is_refused(const ipbd_world *from, ipbd_world *to) {
+    const uint64_t hash = ipbd_hash(to);
+    const size_t size = ipbd_save(from, NULL, 0);
+    unsigned char *bytes = (unsigned char *)malloc(size);
+    ipbd_save(from, bytes, size);
+    ASSERT_EQ(ISPHPBD_BAD_SNAPSHOT, ipbd_load(to, bytes, size));
+    ASSERT_EQ(hash, ipbd_hash(to));
+    free(bytes);
+    PASS();
+}
+TEST owners_that_contradict_the_bodies_are_refused(void) {
+    ipbd_world *a = make_world(), *b = make_world();
+    ipbdx_body *cloth = a->bodies, jelly;
+    int i;
+    fill_scene(a), fill_scene(b);
+    jelly = a->bodies[1];
+    for (i = 0; i < 2; ++i) {
+        uint32_t *owner = i == 0 ? a->vertex_body + jelly.vertex_begin - 1 : a->edge_body + jelly.edge_begin - 1;
+        *owner = 1; /* the last of the cloth */
+        CHECK_CALL(saved_is_refused(a, b));
+        *owner = 77;
+        CHECK_CALL(saved_is_refused(a, b));
+        *owner = 0;
+    }
+    cloth->edge_count--; /* one of nobody */
+    CHECK_CALL(saved_is_refused(a, b));
+    cloth->edge_count++;
+    a->bodies[1].edge_begin--; /* one of two */
+    CHECK_CALL(saved_is_refused(a, b));
+    a->bodies[1].edge_begin++;
+    a->bodies[1].used = 0; /* a body that is gone */
+    CHECK_CALL(saved_is_refused(a, b));
+    ipbd_destroy(a), ipbd_destroy(b);
+    PASS();
+}
 TEST other_capacities_reject_a_snapshot(void) {
     ipbd_world_desc d = small_world();
     ipbd_world *a = make_world(), *b;
@@ -828,6 +864,7 @@ int main(int argc, char **argv) {
     RUN_TEST(external_contacts_act_inside_the_loop);
     RUN_TEST(stepping_by_pieces_is_the_same);
     RUN_TEST(a_snapshot_resumes_exactly);
+    RUN_TEST(owners_that_contradict_the_bodies_are_refused);
     RUN_TEST(other_capacities_reject_a_snapshot);
     RUN_TEST(every_runner_gives_the_same_bits);
     RUN_TEST(violence_is_forgotten);

@@ -331,7 +331,10 @@ static int nonsense_walls(void *user, int index, isphpbd_vec3 position, float re
         case 7: out->inverse_mass = -1e6f; break;
         default: break;
     }
-    return n->kind / 4 == 8 ? capacity + 90 : n->kind / 4 == 9 ? -5 : 1;
+    if (n->kind / 4 == 9) return -5;
+    if (n->kind / 4 != 8) return 1;
+    for (int i = 1; i < capacity; i++) out[i] = out[0];
+    return capacity + 90;
 }
 
 TEST nonsense_from_walls(void) {

@@ -682,7 +682,7 @@ TEST calls_from_inside_callbacks(void) {
     const isph_fluid_desc desc = small_desc();
     isph_fluid *fluid = small_tank(&desc), *quiet = small_tank(&desc);
     meddler m = {NULL, {0}, 0, 0, NULL, 0};
-    isph_coupler coupler = {meddle_begin, meddle_walls, NULL, NULL, NULL, NULL, meddle_finish, NULL};
+    isph_coupler coupler = {meddle_begin, meddle_walls, NULL, NULL, NULL, NULL, NULL, meddle_finish, NULL};
     m.fluid = fluid, m.boundary = fixture_plane(fluid, -1.0f), (void)fixture_plane(quiet, -1.0f);
     m.size = isph_fluid_save(fluid, NULL, 0);
     m.image = (unsigned char *)malloc(m.size);

@@ -700,6 +700,29 @@ TEST refused_aggregates(void) {
     PASS();
 }
 
+/* Room to spare, full of old numbers, changes nothing: 729 rows leave lanes of the last chunk empty. */
+TEST same_bits_with_room_to_spare(void) {
+    csr a = transport(9, 0.0f, false);
+    isph_matrix_desc desc = isph_matrix_desc_default();
+    isph_solve_desc solve = isph_solve_desc_default();
+    float *b = random_vector(a.rows, 1u), *first = vector(a.rows), *x = vector(a.rows);
+    for (int solver = 0; solver < 2; solver++) {
+        isph_matrix *tight = matrix_of(&a), *roomy;
+        isph_solve_info expected, info;
+        watched_memory memory;
+        desc.allocator = watched_allocator(&memory);
+        roomy = isph_matrix_create(&desc, NULL);
+        ASSERT_EQ(ISPHPBD_OK, isph_matrix_set(roomy, a.rows, a.start, a.column, a.value));
+        ASSERT_EQ(ISPHPBD_OK, solvers[solver](tight, b, first, &solve, &expected));
+        ASSERT_EQ(ISPHPBD_OK, solvers[solver](roomy, b, x, &solve, &info));
+        ASSERT_MEM_EQ(first, x, (size_t)a.rows * sizeof(float));
+        ASSERT(info.iterations == expected.iterations && info.residual == expected.residual);
+        isph_matrix_destroy(tight), isph_matrix_destroy(roomy);
+    }
+    free(b), free(first), free(x), csr_free(&a);
+    PASS();
+}
+
 TEST memory_is_what_was_told(void) {
     csr a = transport(9, 0.0f, false);
     isph_matrix_desc desc = isph_matrix_desc_default();
@@ -758,6 +781,7 @@ SUITE(sph_sparse) {
     RUN_TEST(entries_over_capacity);
     RUN_TEST(refused_solves_change_nothing);
     RUN_TEST(refused_aggregates);
+    RUN_TEST(same_bits_with_room_to_spare);
     RUN_TEST(memory_is_what_was_told);
 }
 

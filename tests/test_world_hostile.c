@@ -154,6 +154,70 @@ TEST closing_press(void) {
     PASS();
 }
 
+/* A collider that is moved, or put, to any place of the tank in every step, through everything there is. */
+TEST colliders_run_wild(void) {
+    for (int k = 0; k < 2; k++) {
+        mixed m = mixed_make(mixed_desc(), MIXED_ALL & ~MIXED_EMITTER);
+        const int added = isphpbd_fluid_points(m.world).count;
+        fixture_random random = {1234u};
+        double top = 0.0;
+        m.parts &= ~MIXED_PADDLE; /* it is ours */
+        for (int i = 0; i < 60; i++) {
+            isphpbd_pose pose = isphpbd_pose_at(isphpbd_v3(random_between(&random, -0.4f, 0.4f),
+                                                           random_between(&random, 0.0f, 0.6f),
+                                                           random_between(&random, -0.4f, 0.4f)));
+            pose.rotation.x = 0.6f, pose.rotation.w = i % 2 ? 0.8f : -0.8f;
+            if (k == 0) ASSERT_EQ(ISPHPBD_OK, isphpbd_collider_move(m.world, m.paddle, pose));
+            else ASSERT_EQ(ISPHPBD_OK, isphpbd_collider_teleport(m.world, m.paddle, pose));
+            (void)mixed_run(&m, 1);
+            top = fmax(top, (double)isphpbd_world_stats(m.world).max_speed);
+        }
+        printf("%s: at most %.1f m/s\n", k ? "teleported" : "moved", top);
+        ASSERT(top < 60.0);
+        ASSERT_EQ(ISPHPBD_OK, isphpbd_collider_destroy(m.world, m.paddle));
+        CHECK_CALL(survives(&m, added, 3.0, 6.0));
+        mixed_end(&m);
+    }
+    PASS();
+}
+
+/* Two jellies and a balloon where the jelly, the cloth and the water are. */
+TEST softs_spawn_in_softs(void) {
+    fixture_mesh block = mesh_block(2, 2, 2, 0.2, 0.2, 0.2), ball = mesh_sphere(0.12, 2);
+    isphpbd_soft_desc jelly = mixed_jelly_desc(&block), balloon = mixed_balloon_desc(&ball);
+    isphpbd_world_desc desc = mixed_desc();
+    isphpbd_soft all[3];
+    double top = 0.0;
+    isphpbd_world *world;
+    isphpbd_fluid water;
+    int added;
+    desc.capacity.soft = ipbd_capacity_none();
+    world_count_soft(&desc, &jelly), world_count_soft(&desc, &jelly), world_count_soft(&desc, &balloon);
+    world = world_make(&desc);
+    (void)world_room(world, vec3d_make(-0.4, 0.0, -0.4), vec3d_make(0.4, 4.0, 0.4), 0.8f);
+    water = world_water(world);
+    added = world_fill(world, water, vec3d_make(-0.4, 0.0, -0.4), vec3d_make(0.4, 0.25, 0.4), vec3d_make(0, 0, 0));
+    jelly.body.pose.position = isphpbd_v3(0.0f, 0.15f, 0.0f), balloon.body.pose.position = isphpbd_v3(0.05f, 0.2f, 0.05f);
+    all[0] = world_soft(world, &jelly), all[2] = world_soft(world, &balloon);
+    jelly.body.pose.position.x = 0.06f;
+    all[1] = world_soft(world, &jelly);
+    for (int i = 0; i < 180; i++) {
+        isphpbd_stats s;
+        (void)isphpbd_world_step(world, WORLD_STEP);
+        ASSERT_EQ_FMT(0, world_broken(world, all, 3), "%d");
+        s = isphpbd_world_stats(world);
+        top = fmax(top, (double)s.max_speed);
+        if (i == 179) {
+            printf("at most %.1f m/s, %.2f in the end, %ld of %d culled\n", top, (double)s.max_speed,
+                   (long)s.total_culled, added);
+            ASSERT(top < 60.0 && s.max_speed < 6.0f && s.total_culled * 20 <= added);
+        }
+    }
+    mesh_free(&block), mesh_free(&ball);
+    isphpbd_world_destroy(world);
+    PASS();
+}
+
 /* Water is poured on top of water, cloth, jelly and the body, and all particles of a handful into one point. */
 TEST overlapping_spawns(void) {
     mixed m = mixed_make(mixed_desc(), MIXED_ALL & ~MIXED_EMITTER);
@@ -238,6 +302,8 @@ SUITE(world_violence) {
     RUN_TEST(steps_of_1_to_50_ms);
     RUN_TEST(closing_press);
     RUN_TEST(overlapping_spawns);
+    RUN_TEST(colliders_run_wild);
+    RUN_TEST(softs_spawn_in_softs);
     RUN_TEST(cloth_is_dragged);
     RUN_TEST(comings_and_goings);
 }

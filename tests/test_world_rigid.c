@@ -39,6 +39,16 @@ TEST thick_fluid_drags_more(void) {
     PASS();
 }
 
+/* A third of Stokes' drag is pressure, two thirds are viscous: both arrive, for any length of the steps. */
+TEST creeping_sphere_sinks_as_stokes_says(void) {
+    const drag_desc d = {0.1, 0.04, 1.0, 0.8, 2000.0, 200.0, 0.4, 0.0f};
+    const drag_result r = drag_measure(&d, NULL);
+    printf("sphere in 200 Pa s: %.4f m/s, Stokes between walls %.4f m/s\n", r.speed, r.walled);
+    CHECK_CALL(healthy(&r.health, 1.0));
+    ASSERT_IN_RANGE(r.walled, r.speed, 0.2 * r.walled);
+    PASS();
+}
+
 TEST slip_from_free_to_none(void) {
     static const float slips[3] = {1.0f, 0.5f, 0.0f};
     slip_result r[3];
@@ -72,6 +82,7 @@ SUITE(world_rigid) {
     RUN_TEST(heavy_box_sinks);
     RUN_TEST(momentum_is_kept);
     RUN_TEST(thick_fluid_drags_more);
+    RUN_TEST(creeping_sphere_sinks_as_stokes_says);
     RUN_TEST(slip_from_free_to_none);
     RUN_TEST(stone_skips_and_sinks);
 }

@@ -58,6 +58,15 @@ TEST momentum_is_kept(void) {
 
 /* ---- [laplace] --------------------------------------------------------------------------------------------------- */
 
+/* Pressure follows the skin in every substep: along older normals it feeds the skin's waves until the shell crumples. */
+TEST blown_shell_stays_round(void) {
+    fixture_mesh m = mesh_sphere(0.3, 6);
+    const double slack = laplace_dry_stretch(&m, 200.0), tight = laplace_dry_stretch(&m, 400.0);
+    printf("shell blown up dry: stretched %.4f by 200 Pa, %.4f by 400 Pa\n", slack, tight);
+    mesh_free(&m);
+    ASSERT_IN_RANGE(2.0, (tight - 1.0) / (slack - 1.0), 0.5); /* softer as it gets larger, but no other shape */
+    PASS();
+}
 TEST balloon_holds_by_its_skin(void) {
     const laplace_desc d = {0.25, 0.05, 1.15, 5, 4.0};
     const laplace_result r = laplace_measure(&d, NULL);
@@ -75,6 +84,7 @@ SUITE(world_soft_bodies) {
     RUN_TEST(heavy_soft_box_sinks);
     RUN_TEST(sleeping_block_is_woken);
     RUN_TEST(momentum_is_kept);
+    RUN_TEST(blown_shell_stays_round);
     RUN_TEST(balloon_holds_by_its_skin);
 }
 

@@ -11,7 +11,10 @@
 #include "fixture.h"
 #include "fuzz.h"
 
-/* ---- [bytes] Beyond the end of the input everything is 0. -------------------------------------------------------- */
+/* ---- [bytes] Beyond the end of the input everything is 0. --------------------------------------------------------
+
+   Compilers differ in which argument of a call, or which side of an assignment, they work out first. So an expression
+   takes from the bytes once, or in a sequence that C fixes, and an input means the same calls everywhere. */
 
 typedef struct fuzz_bytes {
     const uint8_t *at, *end;
@@ -52,6 +55,12 @@ FIXTURE_FN isphpbd_vec3 take_vec3(fuzz_bytes *b) {
     v.x = take_float(b), v.y = take_float(b), v.z = take_float(b);
     return v;
 }
+/* Most often each between 0 and `most`. */
+FIXTURE_FN isphpbd_vec3 take_sizes(fuzz_bytes *b, float most) {
+    isphpbd_vec3 v;
+    v.x = take_size(b, most), v.y = take_size(b, most), v.z = take_size(b, most);
+    return v;
+}
 /* Most often a turn about some axis. */
 FIXTURE_FN isphpbd_quat take_quat(fuzz_bytes *b) {
     isphpbd_vec3 v = take_vec3(b);
@@ -65,6 +74,14 @@ FIXTURE_FN isphpbd_quat take_quat(fuzz_bytes *b) {
 FIXTURE_FN int take_count(fuzz_bytes *b, int most) {
     static const int hostile[] = {-1, INT32_MIN, INT32_MAX, 1 << 24, 65536, -65536, 1 << 30, 0};
     return take_malice(b) ? hostile[take_below(b, 8)] : take_below(b, most + 1);
+}
+
+/* Now and then wild coordinates at any place among the first `count`. */
+FIXTURE_FN void take_damage(fuzz_bytes *b, float *values, int count) {
+    while (take_malice(b)) {
+        float value = take_float(b);
+        values[take_below(b, count)] = value;
+    }
 }
 
 /* ---- [invariants] ----------------------------------------------------------------------------------------------- */

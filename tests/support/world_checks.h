@@ -42,17 +42,20 @@ FIXTURE_FN greatest_test_res sinks(bool soft) {
 
 /* ---- [momentum] -------------------------------------------------------------------------------------------------- */
 
-FIXTURE_FN greatest_test_res keeps_momentum(momentum_target target, isphpbd_rigid_scheme scheme) {
+FIXTURE_FN greatest_test_res keeps_momentum_in(momentum_target target, isphpbd_rigid_scheme scheme, int rounds) {
     static const char *const names[] = {"sheet", "soft block", "rigid block"};
-    const momentum_desc d = {target, 0.7, scheme};
+    const momentum_desc d = {target, 0.7, scheme, rounds};
     const momentum_result r = momentum_measure(&d, NULL);
     printf("%s: linear %.2e, angular %.2e, transferred %.2f, prediction off by %.2e m/s\n", names[target], r.linear,
            r.angular, r.transferred, r.prediction);
     CHECK_CALL(healthy(&r.health, 10.0));
     ASSERT(r.transferred > 0.05);
-    ASSERT(r.linear < 0.001);
+    ASSERT(r.linear < 1e-4); /* lent mass loses nothing in the last digits of places */
     ASSERT(r.angular < 0.001);
     ASSERT(r.prediction < 1e-3);
     PASS();
+}
+FIXTURE_FN greatest_test_res keeps_momentum(momentum_target target, isphpbd_rigid_scheme scheme) {
+    return keeps_momentum_in(target, scheme, 1);
 }
 #endif /* WORLD_CHECKS_H */
