@@ -83,6 +83,11 @@ static void document_head(document *d) {
         "below is also printed in rounds of that loop by `build/bench`.\n\n",
         look(d, "machine", "", "read_l2"), look(d, "machine", "", "read_l3"), look(d, "machine", "", "read_dram"),
         look(d, "machine", "", "scalar_loop"), look(d, "machine", "", "scalar_loop_at_the_end"));
+    if (has(d, "machine", "", "threads_at_once"))
+        say(d,
+            "Pure arithmetic on all %d threads at once is %.2f times as fast as on one at best, %.2f times in the "
+            "median: speedups below cannot be more.\n\n",
+            d->b->threads, look(d, "machine", "", "threads_at_once"), look(d, "machine", "", "threads_at_once_median"));
     if (d->b->loaded > 0)
         say(d,
             "Put together from several runs (`--from`) of the same day and machine; scenes that were not measured are "
@@ -156,13 +161,31 @@ static void document_stage_row(document *d, const char *what, double whole, doub
     say(d, "\n");
 }
 
+/* What follows from the yardsticks, whatever the CPU. */
+static void document_limit(document *d, const char *one) {
+    const double share = look(d, "stages", one, "product_share_of_l3"), padding = look(d, "stages", "", "padding");
+    const double fetch = look(d, "machine", "", "fetch_pair") * padding /
+                         look(d, "stages", one, "product_pair_per_nonzero");
+    const double l3_over_l2 = look(d, "machine", "", "read_l3") / look(d, "machine", "", "read_l2");
+    say(d,
+        "**What the limit is.** A product reads %.1f bytes per nonzero and runs at %.0f %% of the bandwidth with which "
+        "one core reads its L3 (here %.0f %% of that of its L2). Fetching the neighbours' values one by one, which "
+        "SSE2 has no instruction for, would take %.0f %% of its time alone. %s The rest of a step works on lists that "
+        "stay in the first two cache levels and is bound by arithmetic and gathers. The levers left are fewer "
+        "iterations, fewer searches, and wider vectors: there is no AVX2 path in the headers; the column AVX2 below is "
+        "the SSE2 code compiled with `-mavx2`.\n\n",
+        6.0 * padding, 100.0 * share, 100.0 * l3_over_l2, 100.0 * fetch,
+        share > 0.6    ? "Memory is the limit: only a smaller matrix or fewer products make it faster."
+        : fetch > 0.6 ? "That is the limit, and memory is not."
+                      : "Neither is the limit alone.");
+}
+
 static void document_stage_words(document *d) {
     const char *one = "sse2.1_thread";
     const double step = look(d, "stages", one, "step"), krylov = look(d, "stages", one, "krylov");
     const double rows = look(d, "stages", one, "search_and_assembly"),
                  move = look(d, "stages", one, "gradient_and_move");
-    const double share = look(d, "stages", one, "product_share_of_l3"),
-                 product = look(d, "stages", one, "product_pair");
+    const double product = look(d, "stages", one, "product_pair");
     say(d,
         "Of a step, %.0f %% go into finding neighbours and building the matrix, %.0f %% into the solve (%.0f products "
         "of the matrix with a pair of vectors, pressure and density at once: %.0f %%), %.0f %% into gradients and "
@@ -170,18 +193,7 @@ static void document_stage_words(document *d) {
         "Serial pieces between the parallel ones take %.1f %% of the wall time.\n\n",
         100.0 * rows / step, 100.0 * krylov / step, look(d, "stages", "", "products"), 100.0 * product / step,
         100.0 * move / step, 100.0 * look(d, "stages", one, "serial_share"));
-    say(d,
-        "**What the limit is.** A product reads %.1f bytes per nonzero and runs at %.0f %% of the bandwidth with which "
-        "one "
-        "core reads its L3. %s The rest of a step works on lists that stay in the first two cache levels and is bound "
-        "by "
-        "arithmetic and gathers. The levers left are fewer iterations, fewer searches, and wider vectors: there is no "
-        "AVX2 "
-        "path in the headers; the column AVX2 below is the SSE2 code compiled with `-mavx2`.\n\n",
-        6.0 * look(d, "stages", "", "padding"), 100.0 * share,
-        share > 0.6 ? "Memory is the limit: only a smaller matrix or fewer products make it faster."
-                    : "Memory is not the limit here: fetching the neighbours' values one by one is, which SSE2 has no "
-                      "instruction for.");
+    document_limit(d, one);
 }
 
 static void document_paths(document *d) {

@@ -1,33 +1,55 @@
 #!/bin/sh
-# Line coverage of the three headers by the test programs, by gcov: at least 90 % of the lines of each. What is not
-# reached is listed in build/coverage/HEADER.txt, by function.
+# Line coverage of the three headers by the test programs and the seeds of the fuzzers, by gcov: at least 90 % of the lines
+# of each. What is not reached is listed in build/coverage/HEADER.txt, by function.
 #
-#     sh tests/check_coverage.sh [PROGRAM...]     only these test programs
+#     sh tests/check_coverage.sh [PROGRAM...]     only these test programs, and the seeds
 . tests/support/checks.sh
 least=90
-here=$PWD out=$PWD/build/coverage
+out=$PWD/build/coverage
 if ! command -v gcov >/dev/null 2>&1 || ! works 'gcc --coverage' c; then
     skip 'coverage' 'gcc with gcov is not installed'
     finish
     exit
 fi
-rm -rf "$out" && mkdir -p "$out" || exit 2
+# A copy of the sources: lines keep their numbers, whatever is edited during the run.
+here=$out/sources
+rm -rf "$out" && mkdir -p "$here" && cp -r isphpbd*.h examples tests tools "$here" || exit 2
 if [ $# -eq 0 ]; then set -- $(for source in tests/test_*.c; do basename "$source" .c; done); fi
 
 # Compiled where the counts shall be: one implementation, whose counts add up, for all that do not look inside.
-cover="gcc -std=c99 -ffp-contract=off -O1 -DISPHPBD_NO_SIMD --coverage -I$here -I$here/tests/support"
+cover="gcc -std=c99 -ffp-contract=off -O1 --coverage -I$here -I$here/tests/support"
 mkdir -p "$out/shared" && (cd "$out/shared" && $cover -c "$here/tests/support/isphpbd.c" -o isphpbd.o) || exit 2
-for name in "$@"; do
-    case $name in test_tool_*) continue ;; esac
-    source=$here/tests/$name.c
+
+run_covered() { # name, arguments of the compiler, -- arguments of the program...
+    name=$1 options=
+    shift
+    while [ "$1" != -- ]; do options="$options $1" && shift; done
+    shift
     mkdir -p "$out/$name"
-    if looks_inside "$source"; then set -- "$source"; else set -- $declared "$source" "$out/shared/isphpbd.o"; fi
-    (cd "$out/$name" && $cover "$@" -o program -pthread -lm) >"$work/output" 2>&1 || fail "$name" 'does not compile'
-    if ! timeout "${CHECK_SECONDS:-1800}" "$out/$name/program" >"$work/output" 2>&1; then
+    if ! (cd "$out/$name" && $cover $options -o program -pthread -lm) >"$work/output" 2>&1; then
+        fail "$name" "does not compile: $(head -n 3 "$work/output")"
+    elif ! timeout "${CHECK_SECONDS:-1800}" "$out/$name/program" "$@" >"$work/output" 2>&1; then
         fail "$name" "status $?: $(tail -n 3 "$work/output")"
+    else
+        printf 'done %s\n' "$name"
     fi
+}
+for test in "$@"; do
+    case $test in test_tool_*) continue ;; esac
+    source=$here/tests/$test.c
+    if looks_inside "$source"; then run_covered "$test" "$source" --
+    else run_covered "$test" $declared "$source" "$out/shared/isphpbd.o" --; fi
 done
-for directory in "$out"/*/; do (cd "$directory" && gcov -p ./*.gcda >/dev/null 2>&1); done
+for source in "$here"/tests/fuzz_*.c; do
+    fuzzer=$(basename "$source" .c)
+    case $fuzzer in fuzz_mesh) continue ;; esac # of the tool
+    mkdir -p "$out/seeds/$fuzzer"
+    cp tests/seeds/"$fuzzer"/* "$out/seeds/$fuzzer" 2>/dev/null || printf x >"$out/seeds/$fuzzer/any"
+    run_covered "$fuzzer" -DSTANDALONE "$source" -- "$out/seeds/$fuzzer"/*
+done
+for directory in "$out"/*/; do
+    case $directory in */sources/ | */seeds/) ;; *) (cd "$directory" && gcov -p ./*.gcda >/dev/null 2>&1) ;; esac
+done
 
 # One line of any .gcov file is "count: number: text"; a line counts as run when any program ran it.
 for header in $headers; do
@@ -44,9 +66,9 @@ for header in $headers; do
     status=$?
     head -n 1 "$work/summary"
     awk '/^missed/ { print $2 }' "$work/summary" | sort -n >"$work/missed"
-    awk -v list="$work/missed" 'BEGIN { while ((getline n < list) > 0) missed[n] = 1 }
+    awk -v list="$work/missed" -v name_of="$header" 'BEGIN { while ((getline n < list) > 0) missed[n] = 1 }
         /^[A-Za-z].*\(/ { name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name) }
-        FNR in missed { printf "%s:%d %s: %s\n", FILENAME, FNR, name, $0 }' "$header" >"$out/$header.txt"
+        FNR in missed { printf "%s:%d %s: %s\n", name_of, FNR, name, $0 }' "$here/$header" >"$out/$header.txt"
     if [ "$status" -eq 0 ]; then pass; else fail "$header" "less than $least % of the lines"; fi
 done
 finish

@@ -42,7 +42,8 @@ static ipbd_collider some_collider(api *a) {
 }
 static int some_vertex(api *a) { return take_count(&a->in, 20); }
 static ipbd_pose some_pose(api *a) {
-    ipbd_pose pose = ipbd_pose_at(take_float(&a->in), take_float(&a->in), take_float(&a->in));
+    isphpbd_vec3 at = take_vec3(&a->in);
+    ipbd_pose pose = ipbd_pose_at(at.x, at.y, at.z);
     if (take_bool(&a->in)) pose.rotation = take_quat(&a->in);
     return pose;
 }
@@ -57,7 +58,10 @@ static ipbd_capacity some_capacity(api *a) {
     int numbers[16];
     DEMAND(sizeof numbers == sizeof c);
     memcpy(numbers, usual, sizeof numbers);
-    if (take_malice(&a->in)) numbers[take_below(&a->in, 16)] = take_count(&a->in, 200);
+    if (take_malice(&a->in)) {
+        int number = take_count(&a->in, 200);
+        numbers[take_below(&a->in, 16)] = number;
+    }
     memcpy(&c, numbers, sizeof c);
     return c;
 }
@@ -106,8 +110,11 @@ static void some_mesh(api *a, ipbd_mesh *mesh) {
         memcpy(a->indices, faces, sizeof faces);
         mesh->triangles = a->indices, mesh->triangle_count = 4, mesh->vertex_count = 4;
     }
-    while (take_malice(&a->in)) a->positions[take_below(&a->in, 3 * VERTICES)] = take_float(&a->in);
-    while (take_malice(&a->in)) a->indices[take_below(&a->in, 200)] = take_bool(&a->in) ? take_word(&a->in) : take_byte(&a->in) % 16u;
+    take_damage(&a->in, a->positions, 3 * VERTICES);
+    while (take_malice(&a->in)) {
+        uint32_t index = take_bool(&a->in) ? take_word(&a->in) : take_byte(&a->in) % 16u;
+        a->indices[take_below(&a->in, 200)] = index;
+    }
     if (take_malice(&a->in)) mesh->vertex_count = take_below(&a->in, VERTICES + 1);
     if (take_malice(&a->in)) mesh->triangle_count = -mesh->triangle_count;
     if (take_malice(&a->in)) mesh->positions = NULL;
@@ -227,7 +234,10 @@ static ipbd_shape some_shape(api *a) {
         case 0: return ipbd_shape_plane();
         case 1: return ipbd_shape_sphere(size);
         case 2: return ipbd_shape_capsule(size, take_size(&a->in, 1.0f));
-        case 3: return ipbd_shape_box(size, take_size(&a->in, 1.0f), take_size(&a->in, 1.0f));
+        case 3: {
+            float height = take_size(&a->in, 1.0f);
+            return ipbd_shape_box(size, height, take_size(&a->in, 1.0f));
+        }
         case 4:
         case 5: {
             ipbd_body_desc d = ipbd_body_desc_default();
@@ -242,7 +252,10 @@ static ipbd_shape some_shape(api *a) {
             for (int i = 0; i < 64; i++) a->positions[i] = take_float(&a->in);
             return ipbd_shape_heightfield(take_malice(&a->in) ? NULL : a->positions, columns, rows, size);
         }
-        case 7: return ipbd_shape_sdf(take_malice(&a->in) ? NULL : some_sdf, take_malice(&a->in) ? NULL : a);
+        case 7: {
+            bool none = take_malice(&a->in);
+            return ipbd_shape_sdf(none ? NULL : some_sdf, take_malice(&a->in) ? NULL : a);
+        }
         default: {
             ipbd_shape s = ipbd_shape_plane();
             s.type = (ipbd_shape_type)take_byte(&a->in);
@@ -290,8 +303,10 @@ static bool call_skin(api *a) {
     isphpbd_result why = ISPHPBD_RESULT_COUNT;
     ipbd_body body = some_body(a);
     ipbd_skin skin;
+    bool none;
     for (int i = 0; i < 30; i++) a->positions[i] = 0.3f * take_float(&a->in);
-    skin = ipbd_skin_create(a->world, body, take_malice(&a->in) ? NULL : a->positions, 12, take_below(&a->in, 11), &why);
+    none = take_malice(&a->in);
+    skin = ipbd_skin_create(a->world, body, none ? NULL : a->positions, 12, take_below(&a->in, 11), &why);
     DEMAND((skin.id != 0) == (why == ISPHPBD_OK));
     remember(a, a->skins, skin.id);
     return skin.id != 0;
@@ -319,7 +334,8 @@ static bool call_step(api *a) {
 }
 /* Piece by piece, in any order; ends with a finished step. */
 static bool call_pieces(api *a) {
-    isphpbd_result begun = ipbd_step_begin(a->world, take_size(&a->in, 0.04f), limit_count(take_count(&a->in, 4), 4));
+    float seconds = take_size(&a->in, 0.04f);
+    isphpbd_result begun = ipbd_step_begin(a->world, seconds, limit_count(take_count(&a->in, 4), 4));
     if (begun == ISPHPBD_OK) DEMAND(ipbd_set_gravity(a->world, isphpbd_v3(0.0f, 0.0f, 0.0f)) == ISPHPBD_LOCKED);
     for (int i = take_below(&a->in, 20); i > 0; i--) {
         switch (take_below(&a->in, 4)) {

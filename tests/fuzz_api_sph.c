@@ -108,11 +108,13 @@ static bool call_add(api *a) {
     int count = take_count(&a->in, 32), fill = count < 0 ? 0 : count > 32 ? 32 : count;
     bool wide = take_bool(&a->in), moving = take_bool(&a->in);
     const int stride = wide ? 4 : 3;
+    isph_material material;
     isphpbd_result result;
     if (count > 32) count = 32; /* the arrays are the caller's word */
     for (int i = 0; i < 4 * 32; i++) positions[i] = i < 4 * fill ? take_float(&a->in) : 0.0f;
     for (int i = 0; i < 3 * 32; i++) velocities[i] = i < 3 * fill && moving ? 10.0f * take_float(&a->in) : 0.0f;
-    result = isph_particles_add(a->fluid, some_material(a), take_malice(&a->in) ? NULL : positions,
+    material = some_material(a);
+    result = isph_particles_add(a->fluid, material, take_malice(&a->in) ? NULL : positions,
                                 sizeof(float) * (size_t)stride, moving ? velocities : NULL, 12, count, ids);
     if (result == ISPHPBD_OK && count > 0) remember(a, a->ids, ids[take_below(&a->in, count)]);
     return result == ISPHPBD_OK;
@@ -121,11 +123,13 @@ static bool call_add(api *a) {
 static bool call_add_box(api *a) {
     isphpbd_vec3 lo = take_vec3(&a->in), hi = take_vec3(&a->in);
     int added = -7, before = isph_particles(a->fluid).count;
+    isph_material material;
     isphpbd_result result;
     if (take_bool(&a->in)) {
         hi.x = lo.x + 0.5f * fabsf(hi.x), hi.y = lo.y + 0.5f * fabsf(hi.y), hi.z = lo.z + 0.5f * fabsf(hi.z);
     }
-    result = isph_particles_add_box(a->fluid, some_material(a), lo, hi, take_vec3(&a->in), &added);
+    material = some_material(a);
+    result = isph_particles_add_box(a->fluid, material, lo, hi, take_vec3(&a->in), &added);
     if (result == ISPHPBD_OK) DEMAND(added >= 0 && isph_particles(a->fluid).count == before + added);
     return result == ISPHPBD_OK;
 }
@@ -166,14 +170,16 @@ static isph_boundary_desc some_boundary_desc(api *a, float *positions, uint32_t 
     isph_boundary_desc d = isph_boundary_desc_default();
     d.shape = (isph_shape)take_count(&a->in, 5);
     d.container = take_bool(&a->in), d.mesh_solid = take_bool(&a->in);
-    d.half_extents = isphpbd_v3(take_size(&a->in, 2.0f), take_size(&a->in, 2.0f), take_size(&a->in, 2.0f));
+    d.half_extents = take_sizes(&a->in, 2.0f);
     d.radius = take_size(&a->in, 2.0f), d.half_height = take_size(&a->in, 1.0f);
     d.position = take_vec3(&a->in);
     if (take_bool(&a->in)) d.rotation = take_quat(&a->in);
     if (take_bool(&a->in)) d.linear_velocity = take_vec3(&a->in), d.angular_velocity = take_vec3(&a->in);
     if (take_bool(&a->in)) d.friction = take_size(&a->in, 1.0f), d.viscous_grip = take_size(&a->in, 1.0f);
     if (take_bool(&a->in)) d.mass = take_size(&a->in, 50.0f), d.restitution = take_size(&a->in, 1.0f);
-    if (take_bool(&a->in)) d.inertia = isphpbd_v3(take_size(&a->in, 1.0f), take_size(&a->in, 1.0f), d.mass);
+    if (take_bool(&a->in)) {
+        d.inertia.x = take_size(&a->in, 1.0f), d.inertia.y = take_size(&a->in, 1.0f), d.inertia.z = d.mass;
+    }
     if (take_malice(&a->in)) d.gravity_scale = take_float(&a->in), d.material_mask = take_word(&a->in);
     if (take_malice(&a->in)) d.cookie = take_word(&a->in);
     if (d.shape == ISPH_SHAPE_MESH) {
@@ -204,8 +210,9 @@ static bool call_boundary_motion(api *a) {
     isph_boundary b = some_boundary(a);
     isphpbd_vec3 position = take_vec3(&a->in), linear, angular;
     isphpbd_quat rotation = take_quat(&a->in);
-    bool changed = isph_boundary_set_motion(a->fluid, b, position, rotation, take_vec3(&a->in), take_vec3(&a->in)) ==
-                   ISPHPBD_OK;
+    bool changed;
+    linear = take_vec3(&a->in), angular = take_vec3(&a->in);
+    changed = isph_boundary_set_motion(a->fluid, b, position, rotation, linear, angular) == ISPHPBD_OK;
     if (isph_boundary_pose(a->fluid, b, &position, take_bool(&a->in) ? &rotation : NULL) == ISPHPBD_OK)
         DEMAND(finite3(position));
     if (isph_boundary_motion(a->fluid, b, &position, &rotation, &linear, &angular) == ISPHPBD_OK)
@@ -231,6 +238,32 @@ static bool call_step(api *a) {
     else (void)isph_fluid_substep(a->fluid, seconds, &why);
     DEMAND(why != ISPHPBD_OK || (seconds > 0.0f && seconds <= 1.0f));
     return why == ISPHPBD_OK;
+}
+static bool call_boundary_mask(api *a) {
+    isph_boundary b = some_boundary(a);
+    return isph_boundary_set_material_mask(a->fluid, b, take_word(&a->in)) == ISPHPBD_OK;
+}
+
+static bool stop_soon(void *user) {
+    api *a = (api *)user;
+    DEMAND(isph_fluid_set_gravity(a->fluid, isphpbd_v3(0.0f, 0.0f, 0.0f)) == ISPHPBD_LOCKED);
+    DEMAND(isph_fluid_coupled(a->fluid).count == isph_particles(a->fluid).count);
+    return take_byte(&a->in) < 64;
+}
+/* A substep in slices, hurried, given up, or left to whatever call comes next. */
+static bool call_slices(api *a) {
+    bool begun = isph_fluid_substep_begin(a->fluid, take_size(&a->in, 0.02f)) == ISPHPBD_OK;
+    for (int i = take_below(&a->in, 16); i > 0; i--) {
+        switch (take_below(&a->in, 8)) {
+            case 0: (void)isph_fluid_substep_hurry(a->fluid); break;
+            case 1: (void)isph_fluid_substep_abandon(a->fluid); break;
+            case 2: (void)isph_fluid_substep_continue(a->fluid, NULL, NULL); break;
+            default: (void)isph_fluid_substep_continue(a->fluid, stop_soon, a); break;
+        }
+        DEMAND(!a->locked || !begun);
+    }
+    (void)isph_fluid_flags(a->fluid);
+    return !a->locked; /* one that was pending before may have ended */
 }
 static bool call_substep_seconds(api *a) {
     uint32_t flags = 0;
@@ -321,7 +354,7 @@ static bool call_grid(api *a) {
     fuzz_memory memory;
     isph_grid_desc d = isph_grid_desc_default();
     float points[3 * 40];
-    int out[64], found;
+    int out[64], found, who;
     isphpbd_result why;
     isph_grid *grid;
     d.allocator = fuzz_allocator(&memory);
@@ -333,7 +366,8 @@ static bool call_grid(api *a) {
     if (isph_grid_build(grid, points, 12, take_below(&a->in, 41)) == ISPHPBD_OK) {
         found = isph_grid_query(grid, take_vec3(&a->in), out, 64);
         for (int i = 0; i < found && i < 64; i++) DEMAND(out[i] >= 0 && out[i] < 40);
-        DEMAND(isph_grid_neighbours(grid, take_count(&a->in, 50), out, take_below(&a->in, 64)) < 40);
+        who = take_count(&a->in, 50);
+        DEMAND(isph_grid_neighbours(grid, who, out, take_below(&a->in, 64)) < 40);
     }
     isph_grid_destroy(grid);
     DEMAND(watched_clean(&memory.watched));
@@ -394,8 +428,8 @@ static void check_view(const api *a) {
 typedef bool call(api *a);
 static call *const calls[] = {call_material, call_add,          call_add_box,          call_add_box,
                               call_remove,   call_remove_if,    call_edit,             call_boundary,
-                              call_boundary, call_boundary,     call_boundary_destroy, call_boundary_motion,
-                              call_step,     call_step,         call_step,             call_step,
+                              call_boundary, call_boundary_mask, call_boundary_destroy, call_boundary_motion,
+                              call_step,     call_step,         call_step,             call_slices,
                               call_settings, call_settings,     call_snapshot,         call_coupler,
                               call_owner,    call_boundary_take, call_boundary_mass,   call_substep_seconds,
                               call_kernels,  call_grid,         call_matrix};

@@ -158,10 +158,12 @@ static bool call_add(api *a) {
     isphpbd_vec3 lo = take_vec3(&a->in), hi = take_vec3(&a->in);
     int added = 0, count = take_below(&a->in, 13);
     if (take_bool(&a->in)) {
+        const float *positions, *velocities;
         for (int i = 0; i < 36; i++) a->positions[i] = take_float(&a->in);
-        return isphpbd_fluid_add(a->world, fluid, take_malice(&a->in) ? NULL : a->positions, 12,
-                                 take_bool(&a->in) ? a->positions : NULL, 12, take_malice(&a->in) ? -count : count,
-                                 NULL) == ISPHPBD_OK;
+        positions = take_malice(&a->in) ? NULL : a->positions;
+        velocities = take_bool(&a->in) ? a->positions : NULL;
+        if (take_malice(&a->in)) count = -count;
+        return isphpbd_fluid_add(a->world, fluid, positions, 12, velocities, 12, count, NULL) == ISPHPBD_OK;
     }
     if (take_bool(&a->in))
         hi = isphpbd_v3(lo.x + 0.5f * fabsf(hi.x), lo.y + 0.5f * fabsf(hi.y), lo.z + 0.5f * fabsf(hi.z));
@@ -169,9 +171,11 @@ static bool call_add(api *a) {
 }
 static bool call_more_fluid(api *a) {
     isphpbd_fluid fluid = some_fluid(a);
+    isphpbd_soft soft;
     int added = 0;
     if (take_malice(&a->in)) return isphpbd_fluid_clear(a->world, fluid) > 0;
-    return isphpbd_fluid_fill_soft(a->world, fluid, some_soft(a), take_size(&a->in, 0.1f), &added) == ISPHPBD_OK;
+    soft = some_soft(a);
+    return isphpbd_fluid_fill_soft(a->world, fluid, soft, take_size(&a->in, 0.1f), &added) == ISPHPBD_OK;
 }
 static bool call_emitter(api *a) {
     isphpbd_emitter_desc d = isphpbd_emitter_desc_default();
@@ -189,23 +193,29 @@ static bool call_emitter(api *a) {
 }
 static bool call_change_emitter(api *a) {
     isphpbd_emitter emitter = some_emitter(a);
+    isphpbd_vec3 position, direction;
     DEMAND(isphpbd_emitter_count(a->world, emitter) >= 0);
     if (take_malice(&a->in)) return isphpbd_emitter_destroy(a->world, emitter) == ISPHPBD_OK;
-    return isphpbd_emitter_set(a->world, emitter, take_vec3(&a->in), take_vec3(&a->in), take_size(&a->in, 5.0f)) ==
-           ISPHPBD_OK;
+    position = take_vec3(&a->in), direction = take_vec3(&a->in);
+    return isphpbd_emitter_set(a->world, emitter, position, direction, take_size(&a->in, 5.0f)) == ISPHPBD_OK;
 }
 
 static isphpbd_shape some_mesh_shape(api *a, bool solid) {
     static const uint32_t faces[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
     static const float corners[12] = {-0.3f, -0.2f, -0.2f, 0.4f, -0.2f, -0.2f, 0, 0.4f, -0.1f, 0, 0, 0.4f};
+    const float *positions;
     int vertices = 4, count = 4;
     memcpy(a->positions, corners, sizeof corners);
     memcpy(a->indices, faces, sizeof faces);
-    while (take_malice(&a->in)) a->positions[take_below(&a->in, 12)] = take_float(&a->in);
-    while (take_malice(&a->in)) a->indices[take_below(&a->in, 12)] = take_byte(&a->in) % 5u;
+    take_damage(&a->in, a->positions, 12);
+    while (take_malice(&a->in)) {
+        uint32_t index = take_byte(&a->in) % 5u;
+        a->indices[take_below(&a->in, 12)] = index;
+    }
     if (take_malice(&a->in)) vertices = take_below(&a->in, 5), count = take_below(&a->in, 5);
-    return (solid ? isphpbd_shape_solid : isphpbd_shape_shell)(take_malice(&a->in) ? NULL : a->positions, vertices,
-                                                               a->indices, take_malice(&a->in) ? -count : count);
+    positions = take_malice(&a->in) ? NULL : a->positions;
+    if (take_malice(&a->in)) count = -count;
+    return (solid ? isphpbd_shape_solid : isphpbd_shape_shell)(positions, vertices, a->indices, count);
 }
 static isphpbd_shape some_shape(api *a) {
     float size = take_size(&a->in, 0.8f);
@@ -213,7 +223,10 @@ static isphpbd_shape some_shape(api *a) {
         case 0: return isphpbd_shape_plane();
         case 1: return isphpbd_shape_sphere(size);
         case 2: return isphpbd_shape_capsule(size, take_size(&a->in, 0.5f));
-        case 3: return isphpbd_shape_box(size, take_size(&a->in, 0.8f), take_size(&a->in, 0.8f));
+        case 3: {
+            float height = take_size(&a->in, 0.8f);
+            return isphpbd_shape_box(size, height, take_size(&a->in, 0.8f));
+        }
         case 4: return some_mesh_shape(a, false);
         case 5: return some_mesh_shape(a, true);
         case 6: {
@@ -231,8 +244,10 @@ static isphpbd_shape some_shape(api *a) {
 static bool call_sink(api *a) {
     isphpbd_result why = ISPHPBD_RESULT_COUNT;
     isphpbd_shape shape = some_shape(a);
-    isphpbd_sink sink = isphpbd_sink_create(a->world, take_malice(&a->in) ? NULL : &shape, some_pose(a),
-                                            take_malice(&a->in) ? take_word(&a->in) : ~0u, &why);
+    const isphpbd_shape *given = take_malice(&a->in) ? NULL : &shape;
+    isphpbd_pose pose = some_pose(a);
+    uint32_t mask = take_malice(&a->in) ? take_word(&a->in) : ~0u;
+    isphpbd_sink sink = isphpbd_sink_create(a->world, given, pose, mask, &why);
     DEMAND((sink.id != 0) == (why == ISPHPBD_OK));
     remember(a, a->sinks, sink.id, sink.world);
     return sink.id != 0;
@@ -279,7 +294,9 @@ static bool call_body(api *a) {
     isphpbd_body body;
     d.shape = some_shape(a), d.motion = some_motion(a);
     d.mass = take_size(&a->in, 50.0f), d.one_way = take_malice(&a->in);
-    if (take_bool(&a->in)) d.inertia = isphpbd_v3(take_size(&a->in, 1.0f), take_size(&a->in, 1.0f), 0.5f);
+    if (take_bool(&a->in)) {
+        d.inertia.x = take_size(&a->in, 1.0f), d.inertia.y = take_size(&a->in, 1.0f), d.inertia.z = 0.5f;
+    }
     d.surface = some_surface(a, d.surface);
     if (take_malice(&a->in)) d.gravity_scale = take_float(&a->in);
     if (take_malice(&a->in)) d.layer = take_word(&a->in), d.mask = take_word(&a->in);
@@ -305,6 +322,7 @@ static bool call_change_body(api *a) {
     isphpbd_motion motion;
     isphpbd_impulse push;
     isphpbd_result result;
+    float mass;
     switch (take_below(&a->in, 6)) {
         case 0:
         case 1:
@@ -318,7 +336,9 @@ static bool call_change_body(api *a) {
             if (isphpbd_body_predicted(a->world, body, &motion) == ISPHPBD_OK)
                 DEMAND(finite3(motion.pose.position) && finite3(motion.linear_velocity));
             return false;
-        case 4: return isphpbd_body_set_mass(a->world, body, take_size(&a->in, 50.0f), take_vec3(&a->in)) == ISPHPBD_OK;
+        case 4:
+            mass = take_size(&a->in, 50.0f);
+            return isphpbd_body_set_mass(a->world, body, mass, take_vec3(&a->in)) == ISPHPBD_OK;
         default: return isphpbd_body_destroy(a->world, body) == ISPHPBD_OK;
     }
 }
@@ -343,8 +363,11 @@ static void some_soft_mesh(api *a, ipbd_mesh *mesh) {
             mesh->triangles = a->indices, mesh->triangle_count = 4, mesh->vertex_count = 4;
             break;
     }
-    while (take_malice(&a->in)) a->positions[take_below(&a->in, 3 * VERTICES)] = take_float(&a->in);
-    if (take_malice(&a->in)) a->indices[take_below(&a->in, 12)] = take_byte(&a->in) % 9u;
+    take_damage(&a->in, a->positions, 3 * VERTICES);
+    if (take_malice(&a->in)) {
+        uint32_t index = take_byte(&a->in) % 9u;
+        a->indices[take_below(&a->in, 12)] = index;
+    }
 }
 static bool call_soft(api *a) {
     isphpbd_soft_desc d = isphpbd_soft_desc_default();
@@ -352,7 +375,7 @@ static bool call_soft(api *a) {
     isphpbd_soft soft;
     d.body = ipbd_body_desc_preset((ipbd_preset)take_below(&a->in, IPBD_PRESET_COUNT));
     some_soft_mesh(a, &d.body.mesh);
-    d.body.pose = ipbd_pose_at(take_float(&a->in), take_float(&a->in), take_float(&a->in));
+    d.body.pose.position = take_vec3(&a->in);
     d.body.self_collision = take_bool(&a->in), d.body.soft_collision = take_bool(&a->in);
     d.wet = !take_malice(&a->in), d.surface = some_surface(a, d.surface);
     if (take_bool(&a->in)) a->pins[0] = take_byte(&a->in) % 5u, d.body.pinned = a->pins, d.body.pinned_count = 1;
