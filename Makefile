@@ -190,9 +190,9 @@ $(BUILD)/view: examples/view.c $(common)
 	@$(command) $$(sdl2-config --cflags 2>/dev/null || pkg-config --cflags sdl2) -o $@ $< $(LDFLAGS) \
 	    $$(sdl2-config --libs 2>/dev/null || pkg-config --libs sdl2) $(LDLIBS)
 
-# Every scene as a contact sheet, with a page that shows them; several minutes.
+# Every scene as a contact sheet, with a page that shows them; a quarter of an hour on two cores.
 gallery: $(BUILD)/play
-	$(BUILD)/play --gallery docs/gallery --scale 0.25 $(GALLERY_ARGS)
+	$(BUILD)/play --gallery docs/gallery $(GALLERY_ARGS)
 
 # Lines beyond 120 columns; tests/test_files.sh looks after the rest.
 style:

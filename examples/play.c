@@ -29,7 +29,7 @@ typedef struct play_options {
     scene_options scene;
     recorder_options recorder;
     int threads;
-    bool list, json, help, demo, quiet;
+    bool list, json, help, demo, quiet, scaled; /* scaled: --scale was given */
 } play_options;
 
 static const char play_usage[] =
@@ -95,7 +95,8 @@ static bool play_set_number(play_options *o, const char *name, const char *text,
     if (strcmp(name, "--seconds") == 0)
         return play_number(text, 1e-6, 1e6, &v) ? o->scene.seconds = (float)v, true : false;
     if (strcmp(name, "--dt") == 0) return play_number(text, 1e-6, 1.0, &v) ? o->scene.dt = (float)v, true : false;
-    if (strcmp(name, "--scale") == 0) return play_number(text, 1e-3, 1e3, &v) ? o->scene.scale = (float)v, true : false;
+    if (strcmp(name, "--scale") == 0)
+        return play_number(text, 1e-3, 1e3, &v) ? o->scene.scale = (float)v, o->scaled = true : false;
     if (strcmp(name, "--threads") == 0) return play_number(text, 1, 64, &v) ? o->threads = (int)v, true : false;
     if (strcmp(name, "--fps") == 0) return play_number(text, 1, 1000, &v) ? o->recorder.fps = (int)v, true : false;
     if (strcmp(name, "--shots") == 0)
@@ -363,23 +364,39 @@ static int play_demo(play_options *o) {
 
 /* ---- gallery ----------------------------------------------------------------------------------------------------- */
 
-/* The scenes that also move on the page. */
-static bool play_is_animated(const char *name) {
-    static const char *const moving[] = {"water_balloon", "double_cloth", "double_dam_break", "moving_cup"};
+/* Scenes that are shown with another number of particles than a quarter of their own, or also move on the page. The
+   numbers are such that two cores draw all in a quarter of an hour. */
+typedef struct play_show {
+    const char *name;
+    float scale;
+    bool moves;
+} play_show;
+
+static play_show play_show_of(const char *name) {
+    static const play_show special[] = {
+        {"water_balloon", 0.25f, true}, {"double_cloth", 0.25f, true},  {"double_dam_break", 0.4f, true},
+        {"moving_cup", 0.5f, true},     {"lifebuoy_ball", 0.06f, false}, {"impact", 0.4f, false},
+        {"dam_break", 0.5f, false},     {"honey", 0.6f, false},         {"drag_spheres", 0.4f, false},
+        {"two_fluids", 0.4f, false},    {"rotating_cuboid", 0.4f, false}, {"stone_skipping", 0.4f, false},
+        {"flag", 1.0f, false},          {"drape", 0.5f, false},         {"jelly", 1.0f, false},
+        {"balloon", 1.0f, false},       {"tank", 0.4f, false},          {"collapse_recovery", 0.4f, false}};
+    play_show plain = {NULL, 0.25f, false};
     size_t i;
-    for (i = 0; i < sizeof moving / sizeof moving[0]; ++i)
-        if (strcmp(name, moving[i]) == 0) return true;
-    return false;
+    for (i = 0; i < sizeof special / sizeof special[0]; ++i)
+        if (strcmp(name, special[i].name) == 0) return special[i];
+    return plain;
 }
 
 /* A contact sheet and perhaps an animation. */
 static int play_exhibit(play_options *o, const char *name) {
     char sheet[512], animation[512];
+    play_show show = play_show_of(name);
     snprintf(sheet, sizeof sheet, "%s/%s.png", o->gallery, name);
     snprintf(animation, sizeof animation, "%s/%s_animation.png", o->gallery, name);
     o->name = name;
     o->recorder.sheet = sheet;
-    o->recorder.apng = play_is_animated(name) ? animation : NULL;
+    o->recorder.apng = show.moves ? animation : NULL;
+    if (!o->scaled) o->scene.scale = show.scale;
     return play_scene(o);
 }
 
@@ -395,7 +412,7 @@ static bool play_write_page(const char *directory) {
     for (i = 0; i < scene_count(); ++i) {
         const scene_def *def = scene_at(i);
         fprintf(page, "\n## %s\n\n%s: `build/play %s`\n", def->name, def->summary, def->name);
-        if (play_is_animated(def->name)) fprintf(page, "\n![%s, moving](%s_animation.png)\n", def->name, def->name);
+        if (play_show_of(def->name).moves) fprintf(page, "\n![%s, moving](%s_animation.png)\n", def->name, def->name);
         fprintf(page, "\n![%s](%s.png)\n", def->name, def->name);
     }
     return fclose(page) == 0;

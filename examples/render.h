@@ -88,7 +88,7 @@ typedef struct render_context {
     image *im;
     surface water;
     bool has_water;
-    bvh tree;
+    bvh tree, spray;
     vec3 *normals;      /* of all mesh vertices, mesh after mesh */
     int *normal_offset; /* per mesh */
     vec3 sun;           /* unit, towards it */
@@ -160,6 +160,15 @@ static bool render_build_tree(render_context *c) {
         for (i = 0; i < s->fluid.count; ++i)
             bvh_add_sphere(&c->tree, s->fluid.positions[i], 0.48f * s->fluid.spacing, i);
     bvh_build(&c->tree);
+    return true;
+}
+
+static bool render_build_spray(render_context *c) {
+    int i;
+    if (!bvh_reserve(&c->spray, c->water.spray_count)) return false;
+    for (i = 0; i < c->water.spray_count; ++i)
+        bvh_add_sphere(&c->spray, c->water.spray[i].centre, c->water.spray[i].radius, i);
+    bvh_build(&c->spray);
     return true;
 }
 
@@ -671,6 +680,21 @@ static vec3 render_shade_water(const render_context *c, vec3 o, vec3 d, const re
     return v3_mix(color, mirror, f * (1.0f - 0.7f * foam));
 }
 
+/* A ball of clear water shows the world behind it upside down, mirrors at its rim and has a glint of the sun. */
+static vec3 render_shade_droplet(const render_context *c, vec3 o, vec3 d, const bvh_hit *hit) {
+    const bvh_primitive *ball = &c->spray.primitives[hit->primitive];
+    vec3 p = v3_madd(o, d, hit->t), n = v3_scale(v3_sub(p, ball->a), 1.0f / ball->e1.x), in, out, color, light;
+    float cosine = -v3_dot(d, n), glint = fmaxf(v3_dot(n, v3_unit(v3_sub(c->sun, d))), 0.0f);
+    bool total;
+    in = render_refract(d, n, 1.0f / RENDER_ETA, &total);
+    p = v3_madd(p, in, -2.0f * v3_dot(in, n) * ball->e1.x);
+    out = render_refract(in, v3_scale(v3_sub(ball->a, p), 1.0f / ball->e1.x), RENDER_ETA, &total);
+    color = v3_mix(render_backdrop(c, p, out), render_backdrop(c, p, v3_madd(d, n, 2.0f * cosine)),
+                   render_fresnel(cosine));
+    light = v3_mul(render_sun_color, v3_all(0.25f + 0.75f * f_smooth(0.9f, 0.99f, glint)));
+    return v3_mix(color, light, 0.3f); /* a cloud of finer ones goes with it: white */
+}
+
 /* Everything along a ray through air: skins blended in order, then liquid, solid, floor or sky. depth: how often liquid
    may still be entered. */
 static vec3 render_world(const render_context *c, vec3 o, vec3 d, int depth) {
@@ -680,12 +704,15 @@ static vec3 render_world(const render_context *c, vec3 o, vec3 d, int depth) {
     vec3 skin_normal = d;
     int layer;
     for (layer = 0; layer < 8 && fmaxf(share.x, fmaxf(share.y, share.z)) > 0.01f; ++layer) {
-        bvh_hit hit = bvh_nearest(&c->tree, o, d, t + 1e-4f * c->size, floor_t);
+        bvh_hit hit = bvh_nearest(&c->tree, o, d, t + 1e-4f * c->size, floor_t), droplet;
         render_entry in;
         vec3 skin, facet;
         /* water just before a skin belongs behind it; just before a solid there is none, a drop is larger than that */
         float until = hit.primitive < 0 ? hit.t : hit.t - (render_is_skin(c, &hit) ? touch : 0.6f * touch);
-        if (depth > 0 && render_enter(c, o, d, t, until, &in)) {
+        bool wet = depth > 0 && render_enter(c, o, d, t, until, &in);
+        droplet = bvh_nearest(&c->spray, o, d, t, wet ? in.t : hit.t);
+        if (droplet.primitive >= 0) return v3_add(color, v3_mul(render_shade_droplet(c, o, d, &droplet), share));
+        if (wet) {
             if (in.t - skin_t < touch) in.normal = skin_normal; /* it fills the skin */
             return v3_add(color, v3_mul(render_shade_water(c, o, d, &in, depth - 1), share));
         }
@@ -775,7 +802,7 @@ bool render(image *im, const render_scene *scene, const isphpbd_parallel *parall
     if (ok && !scene->particle_colors && scene->fluid.count > 0) {
         surface_input fluid = scene->fluid;
         fluid.solid = render_touch, fluid.solid_user = &c;
-        ok = surface_create(&c.water, &fluid, parallel);
+        ok = surface_create(&c.water, &fluid, parallel) && render_build_spray(&c);
     }
     c.has_water = c.water.phi != NULL;
     ok = ok && render_light_map(&c, parallel);
@@ -785,6 +812,7 @@ bool render(image *im, const render_scene *scene, const isphpbd_parallel *parall
     }
     surface_destroy(&c.water);
     bvh_free(&c.tree);
+    bvh_free(&c.spray);
     free(c.normals);
     free(c.normal_offset);
     free(c.map);

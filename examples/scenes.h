@@ -990,10 +990,10 @@ bool scene_update_foam(const scene *s, scene_particles *p) {
         return false;
     for (i = 0; i < p->count; ++i) {
         float *foam = &p->foam_by_id[p->id[i]];
-        float born = f_smooth(0.7f * scale, 2.8f * scale, scene_trapped_air(s, p, i));
+        float born = 0.85f * f_smooth(1.1f * scale, 4.5f * scale, scene_trapped_air(s, p, i));
         float thin =
             f_smooth(0.98f, 0.6f, p->density[i]) * f_smooth(0.35f * scale, 0.9f * scale, v3_length(p->velocity[i]));
-        *foam = fmaxf(*foam * fade, fmaxf(born, 0.4f * thin));
+        *foam = fmaxf(*foam * fade, fmaxf(born, 0.3f * thin));
         p->foam[i] = s->foam * *foam;
     }
     return true;

@@ -3,7 +3,8 @@
    The particles are splatted into a grid as ellipsoids that follow the shape of their neighbourhood (after Yu and Turk,
    "Reconstructing surfaces of particle-based fluids using anisotropic kernels", 2013), so that calm water is flat and
    sheets are sheets; rays then look for the level 0.5 of the field. Particles near a flat wall are mirrored at it, so
-   that the water fills the tank up to the glass. Define EXAMPLES_IMPLEMENTATION in one file.
+   that the water fills the tank up to the glass. A particle without neighbours stands for spray: droplets, too fine for
+   the grid, are listed instead. Define EXAMPLES_IMPLEMENTATION in one file.
 
    [particles] neighbourhoods and ellipsoids   [field] splatting   [rays] crossing the surface */
 #ifndef EXAMPLES_SURFACE_H
@@ -34,7 +35,14 @@ typedef struct surface_input {
     void *solid_user;
 } surface_input;
 
+typedef struct surface_droplet { /* a small ball of water that flies alone */
+    vec3 centre;
+    float radius; /* m */
+} surface_droplet;
+
 typedef struct surface {
+    surface_droplet *spray;
+    int spray_count;
     vec3 lo, hi;          /* the fluid is cut off here */
     vec3 origin;          /* position of the grid point 0 0 0 */
     float cell;           /* m, distance of grid points */
@@ -213,12 +221,23 @@ static void surface_shape(surface_drop *d, const surface_sums *n, float variance
     float det = xx * cx + xy * cy + xz * cz, inverse = 1.0f / det, h;
     d->xx = cx * inverse, d->xy = cy * inverse, d->xz = cz * inverse;
     d->yy = (xx * zz - xz * xz) * inverse, d->yz = (xy * xz - xx * yz) * inverse, d->zz = (xx * yy - xy * xy) * inverse;
-    h = d->radius = spacing * (1.0f + 1.6f * f_smooth(0.03f, 0.5f, d->fill));
+    h = d->radius = spacing * (1.0f + 1.6f * f_smooth(0.02f, 0.3f, d->fill));
     d->extent = v3(h * sqrtf(xx * xx + xy * xy + xz * xz), h * sqrtf(xy * xy + yy * yy + yz * yz),
                    h * sqrtf(xz * xz + yz * yz + zz * zz));
     /* 315 / (64 pi) normalises (1 - q^2)^3 over the unit ball */
     d->weight = 1.5666815f * spacing * spacing * spacing / (h * h * h * det);
 }
+
+/* A jet that falls or a sheet that spreads has fewer particles than water at rest but no holes: the weights make up for
+   what is missing. At a surface half of the neighbourhood is air, which the distance of the mean tells: 0.32 of the
+   reach for a half ball. */
+static float surface_thinned(const surface_drop *d, float reach) {
+    float water = fmaxf(1.0f - 1.6f * v3_length(d->shift) / reach, 0.3f), density = d->fill / water;
+    return density < 0.8f ? fminf(0.8f / density, 2.5f) : 1.0f;
+}
+
+/* How much of a drop is spray: all of it alone, nothing with three neighbours near by. */
+static float surface_sprayed(const surface_drop *d) { return 1.0f - f_smooth(0.025f, 0.075f, d->fill); }
 
 enum { SURFACE_CHUNK = 1024 };
 
@@ -232,6 +251,7 @@ static void surface_shape_task(void *ctx, int task) {
         d->fill = n.w / full;
         d->shift = v3_scale(n.mean, 1.0f / n.w);
         surface_shape(d, &n, 0.15f * w->reach * w->reach, spacing);
+        d->weight *= surface_thinned(d, w->reach) * (1.0f - surface_sprayed(d));
     }
 }
 
@@ -289,6 +309,38 @@ static void surface_fill_gaps(surface_work *w) {
     }
 }
 
+enum { SURFACE_DROPLETS = 5 }; /* that a particle of spray is drawn as */
+
+/* A drop that flies alone as a few unequal droplets about its place. The place decides which: they depend
+   neither on the order of the particles nor on the number of threads. */
+static void surface_spray(surface *s, const surface_drop *d, float share, float spacing) {
+    uint32_t random = (uint32_t)(int32_t)(d->position.x * 8192.0f / spacing) * 73856093u ^
+                      (uint32_t)(int32_t)(d->position.z * 8192.0f / spacing) * 19349663u;
+    int i, k;
+    for (i = 0; i < SURFACE_DROPLETS; ++i) {
+        surface_droplet *droplet = &s->spray[s->spray_count++];
+        float r[4];
+        for (k = 0; k < 4; ++k) random = random * 1664525u + 1013904223u, r[k] = (float)(random >> 8) / 16777216.0f;
+        droplet->centre = v3_madd(d->position, v3(r[0] - 0.5f, r[1] - 0.5f, r[2] - 0.5f), 1.6f * spacing);
+        droplet->radius = spacing * share * (0.06f + 0.16f * r[3] * r[3]);
+    }
+}
+
+static bool surface_list_spray(surface_work *w) {
+    surface *s = w->s;
+    int i, n = 0;
+    for (i = 0; i < w->count; ++i) n += surface_sprayed(&w->spare[i]) > 0.0f;
+    s->spray = (surface_droplet *)malloc(((size_t)n * SURFACE_DROPLETS + 1) * sizeof *s->spray);
+    if (!s->spray) return false;
+    for (i = 0; i < w->count; ++i) {
+        float share = surface_sprayed(&w->spare[i]);
+        vec3 p = w->spare[i].position;
+        bool mirrored = v3_length(v3_sub(p, v3_min(v3_max(p, s->lo), s->hi))) > 0.0f; /* behind a wall */
+        if (share > 0.0f && !mirrored) surface_spray(s, &w->spare[i], share, w->in->spacing);
+    }
+    return true;
+}
+
 static bool surface_prepare(surface_work *w, const isphpbd_parallel *parallel) {
     int tasks;
     if (!surface_collect(w)) return false;
@@ -298,6 +350,7 @@ static bool surface_prepare(surface_work *w, const isphpbd_parallel *parallel) {
     run_tasks(parallel, surface_shape_task, w, tasks);
     memcpy(w->spare, w->drops, (size_t)w->count * sizeof *w->drops);
     run_tasks(parallel, surface_relax_task, w, tasks);
+    if (!surface_list_spray(w)) return false;
     surface_fill_gaps(w);
     return true;
 }
@@ -342,6 +395,7 @@ static void surface_splat_task(void *ctx, int task) {
     int i, y, z, x0, x1, y0, y1, z0, z1, first = task * SURFACE_SLAB, last = first + SURFACE_SLAB - 1;
     for (i = 0; i < w->count; ++i) {
         const surface_drop *d = &w->spare[i];
+        if (d->weight == 0.0f) continue;
         surface_range(d->position.z, d->extent.z, s->origin.z, s->cell, s->nz, &z0, &z1);
         if (z1 < first || z0 > last) continue;
         surface_range(d->position.x, d->extent.x, s->origin.x, s->cell, s->nx, &x0, &x1);
@@ -434,6 +488,7 @@ bool surface_create(surface *s, const surface_input *in, const isphpbd_parallel 
 }
 
 void surface_destroy(surface *s) {
+    free(s->spray);
     free(s->phi);
     free(s->foam);
     free(s->kind);
