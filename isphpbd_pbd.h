@@ -343,9 +343,12 @@ typedef struct ipbd_body_desc {
     ipbd_elasticity link;    /* of the links; m/N each; default compliance 0 */
     const uint32_t *pinned;  /* input vertices that do not move, or NULL */
     int pinned_count;        /* default 0 */
-    float tether_slack;      /* > 0: every vertex stays within (this * rest distance) of its nearest pin along
-                                    the mesh, 1.02 is typical; 0: no tethers; default 0 */
-    float damping;           /* 1/s: internal motion that is not rigid decays by this rate; default 0.2 */
+    float tether_slack;      /* > 0: every vertex stays within (this * rest distance) of the nearest pins along the mesh
+                                    (of the two nearest groups of pins), however few the substeps are;
+                                    0: no tethers; default -1: 1.005 for sheets and ropes that their own weight would
+                                    stretch by less than 0.5 % and that are not plastic, else none */
+    float damping;           /* 1/s: internal motion that is not rigid decays by this rate; with pins, what does not
+                                    follow the rigid motion of the pins; default 0.2 */
     float drag;              /* 1/s: all motion decays by this rate; default 0 */
     float wind_drag;         /* aerodynamic coefficient along the normal, 1 is a plate; default 0 */
     float wind_lift;         /* aerodynamic coefficient of lift; default 0 */
@@ -1277,7 +1280,7 @@ typedef struct ipbdx_bind {
 } ipbdx_bind; /* v[3] none: weight[3] is m along the normal */
 
 #define IPBDX_TETHERS 2
-#define IPBDX_TETHER_SHARE 0.5f
+#define IPBDX_TETHER_SHARE 0.5f /* by trial: less lets pins at 20 m/s stretch the cloth, all lets no ball bounce */
 #define IPBDX_FIRM 0.005f /* nobody sees half a percent: what should stretch less by its own weight gets tethers */
 typedef struct ipbdx_tether {
     uint32_t anchor; /* vertex of this body, or none; of a pinned vertex: the first vertex of its group of pins */
@@ -3564,7 +3567,7 @@ static void ipbdx_predict_task(void *context, int index) {
 }
 /* Long range attachments (Kim et al. 2012): not further from a pin than the mesh allows; where pins are farther apart than
    that, as far as they stretch the mesh. A tether takes a share of the excess per iteration only: a full stop would be
-   a wall for what flies into the cloth. Each carries its own vertex, so at rest the excess is g h^2 / share: 0.1 mm. */
+   a wall for what flies into the cloth. Each carries its own vertex, so at rest the excess is g h^2 / share: 0.04 mm. */
 static isphpbd_vec3 ipbdx_anchor(const ipbd_world *world, const ipbdx_body *body, const ipbdx_tether *tether) {
     return ipbdx_v3(world->positions + 4 * ((size_t)body->vertex_begin + tether->anchor));
 }
@@ -5393,7 +5396,8 @@ static void ipbdx_clamp_contacts(ipbd_world *world) {
 typedef enum ipbdx_sum_of { IPBDX_OF_VELOCITY, IPBDX_OF_PINS, IPBDX_OF_CORRECTION } ipbdx_sum_of;
 
 /* Sums of mass, moment, and of m u with its moment, where u is the velocity (of all, or of the pins, each as if it had
-   1 kg), or what the constraints moved in this substep. Places count from the body's first vertex: far from it, the squares of distances would bury the inertia. */
+   1 kg), or what the constraints moved in this substep. Places count from the body's first vertex: far from it, the
+   squares of distances would bury the inertia. */
 static const float *ipbdx_places(const ipbd_world *world, ipbdx_sum_of what) {
     return what == IPBDX_OF_CORRECTION ? world->starts : world->positions;
 }
@@ -6824,15 +6828,15 @@ ISPHPBD_API ipbd_body_desc ipbd_body_desc_default(void) {
 }
 ISPHPBD_API ipbd_body_desc ipbd_body_desc_preset(ipbd_preset preset) {
     /* Typical values. Shells: density kg/m^2, stretch and shear m/N, bend 1/(N m), damping 1/s, friction, thickness m.
-       Bending lengths (D / (density g))^(1/3) are 1.2 cm for silk, 1.9 cotton, 3.5 denim, 4.5 canvas, 5 leather, in the
+       Bending lengths (D / (density g))^(1/3) are 1.8 cm for silk, 3.4 cotton, 4 denim, 4.8 canvas, 5.5 leather, in the
        range of Peirce's cantilever test (ASTM D1388); rubber is 1 mm with E = 1 MPa. The damping of sheets was chosen by
        trial: what is let fall from two corners, 1 m wide, hangs still after 10 s. Solids: density kg/m^3, Young's
        modulus Pa, Poisson's ratio, damping 1/s, friction, thickness m. */
-    static const float shells[7][7] = {{0.06f, 5e-5f, 2e-3f, 1e6f, 1.2f, 0.2f, 0.003f},  /* silk */
-                                       {0.15f, 2e-5f, 1e-3f, 1e5f, 1.2f, 0.4f, 0.006f},  /* cotton */
-                                       {0.40f, 1e-5f, 3e-4f, 6e3f, 1.2f, 0.5f, 0.010f},  /* denim */
-                                       {0.50f, 3e-6f, 1e-4f, 2.2e3f, 1.2f, 0.5f, 0.010f}, /* canvas */
-                                       {0.90f, 2e-5f, 1e-4f, 9e2f, 1.2f, 0.6f, 0.012f},  /* leather */
+    static const float shells[7][7] = {{0.06f, 5e-5f, 2e-3f, 3e5f, 1.2f, 0.2f, 0.003f},  /* silk */
+                                       {0.15f, 2e-5f, 1e-3f, 1.67e4f, 1.2f, 0.4f, 0.006f},  /* cotton */
+                                       {0.40f, 1e-5f, 3e-4f, 4e3f, 1.2f, 0.5f, 0.010f},  /* denim */
+                                       {0.50f, 3e-6f, 1e-4f, 1.8e3f, 1.2f, 0.5f, 0.010f}, /* canvas */
+                                       {0.90f, 2e-5f, 1e-4f, 7e2f, 1.2f, 0.6f, 0.012f},  /* leather */
                                        {1.10f, 1e-3f, 1e-3f, 1e4f, 1.2f, 0.9f, 0.008f},  /* rubber sheet */
                                        {0.30f, 2e-3f, 2e-3f, 1e5f, 0.5f, 0.8f, 0.006f}}; /* balloon */
     static const float solids[4][6] = {{1000.0f, 1.0e4f, 0.45f, 1.0f, 0.4f, 0.01f},      /* jelly */
@@ -7266,6 +7270,9 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_PI
 #undef IPBDX_PUSH_SPEED
 #undef IPBDX_PUSH_SHARE
+#undef IPBDX_TETHERS
+#undef IPBDX_TETHER_SHARE
+#undef IPBDX_FIRM
 #undef IPBDX_REST_SPEED
 #undef IPBDX_SWEEPS
 #undef IPBDX_MOST_SWEEPS

@@ -561,6 +561,95 @@ TEST dihedral_gradients_are_right(void) {
     PASS();
 }
 
+/* ---- presets: what a newcomer sees of them ---- */
+
+/* Let fall from two corners, 1 m wide: the longest stretch of a thread (not of the diagonals), and the rms speed. */
+static void hang(ipbd_preset preset, float *stretch, double *rms) {
+    uint32_t pins[2] = {0, 20};
+    ipbd_body_desc d = grid_desc(preset, 21, 21, 1.0f, 1.0f);
+    ipbd_body body;
+    ipbd_world *world;
+    ipbd_view view;
+    int i;
+    d.pinned = pins, d.pinned_count = 2;
+    world = world_of(&d, &body, down(), 12);
+    run(world, 600);
+    view = ipbd_body_view(world, body);
+    for (i = 0, *stretch = 0.0f, *rms = 0.0; i < 21 * 21; ++i) {
+        isphpbd_vec3 p, q, v;
+        ipbd_body_vertex(world, body, i, &p, &v);
+        *rms += (double)isphpbdx_dot(v, v) / view.vertex_count;
+        if (i % 21 > 0 && ipbd_body_vertex(world, body, i - 1, &q, NULL) == ISPHPBD_OK)
+            *stretch = isphpbdx_max(*stretch, isphpbdx_length(isphpbdx_sub(p, q)) / 0.05f - 1.0f);
+        if (i >= 21 && ipbd_body_vertex(world, body, i - 21, &q, NULL) == ISPHPBD_OK)
+            *stretch = isphpbdx_max(*stretch, isphpbdx_length(isphpbdx_sub(p, q)) / 0.05f - 1.0f);
+    }
+    *rms = sqrt(*rms);
+    ipbd_destroy(world);
+}
+TEST hung_fabrics_hardly_stretch_and_come_to_rest(void) {
+    float stretch, rubber;
+    double rms;
+    int preset;
+    hang(IPBD_RUBBER_SHEET, &rubber, &rms);
+    ASSERTm("rubber rests", rms <= 0.01);
+    for (preset = IPBD_SILK; preset <= IPBD_LEATHER; ++preset) {
+        hang((ipbd_preset)preset, &stretch, &rms);
+        ASSERTm("a thread stretches by more than 2 %", stretch <= 0.02f);
+        ASSERTm("rubber stretches more", rubber > 3.0f * stretch);
+        ASSERTm("rests after 10 s", rms <= 0.01);
+    }
+    PASS();
+}
+/* A strip of 4 cm that stands out 9 cm over the edge of a table: how far its end comes down. */
+static float droop(ipbd_preset preset, int substeps) {
+    uint32_t pins[10];
+    ipbd_body_desc d = grid_desc(preset, 5, 11, 0.04f, 0.10f);
+    ipbd_body body;
+    ipbd_world *world;
+    isphpbd_vec3 end;
+    int i;
+    for (i = 0; i < 10; ++i) pins[i] = (uint32_t)i;
+    d.pinned = pins, d.pinned_count = 10;
+    world = world_of(&d, &body, down(), substeps);
+    run(world, 480);
+    ipbd_body_vertex(world, body, 52, &end, NULL);
+    ipbd_destroy(world);
+    return -end.y;
+}
+TEST stiffer_fabrics_droop_less(void) {
+    float last = 1.0f, now, chord;
+    int preset;
+    for (preset = IPBD_SILK; preset <= IPBD_LEATHER; ++preset, last = now) {
+        now = droop((ipbd_preset)preset, 12);
+        ASSERTm("each hangs less than the one before", now < last - 0.003f);
+    }
+    /* Peirce: (D / (density g)) / L^3 = cos(a / 2) / (8 tan a), a the angle of the chord: 32 degrees for leather; with
+       half a cell more of length, the hinge at the table, 35 */
+    now = droop(IPBD_LEATHER, 60), chord = 57.29578f * ipbdx_atan2(now, sqrtf(0.09f * 0.09f - now * now));
+    ASSERT_IN_RANGE(35.0f, chord, 6.0f);
+    PASS();
+}
+/* What tethers carry is felt by the pins. */
+TEST pins_feel_the_tethers(void) {
+    uint32_t pins[2] = {0, 20};
+    ipbd_body_desc d = grid_desc(IPBD_CANVAS, 21, 21, 1.0f, 1.0f);
+    isphpbd_vec3 sum = nowhere(), force;
+    ipbd_body body;
+    ipbd_world *world;
+    int i;
+    d.pinned = pins, d.pinned_count = 2, d.damping = 5.0f;
+    world = world_of(&d, &body, down(), 12);
+    run(world, 900);
+    for (i = 0; i < 2; ++i) {
+        ASSERT_EQ(ISPHPBD_OK, ipbd_pin_force(world, body, (int)pins[i], &force));
+        sum = isphpbdx_add(sum, force);
+    }
+    ASSERT_IN_RANGE(-9.81 * ipbd_body_mass(world, body), (double)sum.y, 0.01 * 9.81 * ipbd_body_mass(world, body));
+    ipbd_destroy(world);
+    PASS();
+}
+
 GREATEST_MAIN_DEFS();
 int main(int argc, char **argv) {
     GREATEST_MAIN_BEGIN();
@@ -583,5 +672,8 @@ int main(int argc, char **argv) {
     RUN_TEST(skins_follow);
     RUN_TEST(a_violent_blow_stays_finite);
     RUN_TEST(dihedral_gradients_are_right);
+    RUN_TEST(hung_fabrics_hardly_stretch_and_come_to_rest);
+    RUN_TEST(stiffer_fabrics_droop_less);
+    RUN_TEST(pins_feel_the_tethers);
     GREATEST_MAIN_END();
 }
