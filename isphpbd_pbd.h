@@ -2771,8 +2771,8 @@ static void ipbdx_body_material(ipbdx_body *body, const ipbd_body_desc *d) {
     body->self_collision = d->self_collision, body->soft_collision = d->soft_collision, body->can_sleep = d->can_sleep;
     body->layer = d->layer, body->mask = d->mask;
 }
-/* Sheets and ropes that their own weight (g of the Earth, over the side of a square with their diagonal) would stretch by
-   less than IPBDX_FIRM: one sweep per substep cannot carry the load of a whole cloth to its pins, tethers can. */
+/* Sheets and ropes that their own weight (g of the Earth, over the side of a square with their diagonal) would stretch
+   by less than IPBDX_FIRM: one sweep per substep cannot carry the load of a whole cloth to its pins, tethers can. */
 static float ipbdx_find_slack(const ipbdx_build *b) {
     const ipbd_body_desc *d = b->desc;
     const bool sheet = b->triangle_count > 0;
@@ -3343,12 +3343,25 @@ static isphpbd_vec3 ipbdx_tether_pull(const ipbd_world *world, const ipbdx_body 
                      ipbdx_v3(world->positions + 4 * ((size_t)body->vertex_begin + tether->anchor)));
     return isphpbdx_scale(d, tether->pull / isphpbdx_max(isphpbdx_length(d), IPBDX_TINY));
 }
+/* The force of all tethers that lead to vertex v. */
+static isphpbd_vec3 ipbdx_tether_force(const ipbd_world *world, const ipbdx_body *body, int v) {
+    isphpbd_vec3 sum = ipbdx_zero3();
+    int i, k;
+    if (!(body->lambda_h > 0.0f)) return sum;
+    for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i)
+        for (k = 0; k < IPBDX_TETHERS && !world->pins[i].pinned; ++k)
+            if (world->pins[i].tethers[k].anchor == (uint32_t)(v - body->vertex_begin))
+                sum = isphpbdx_add(sum, ipbdx_tether_pull(world, body, i, k));
+    return isphpbdx_scale(sum, 1.0f / (body->lambda_h * body->lambda_h));
+}
 static void ipbdx_collect_tethers(ipbd_world *world, const ipbdx_body *body) {
     int i, k;
     for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i)
         for (k = 0; k < IPBDX_TETHERS && !world->pins[i].pinned; ++k) {
-            const int anchor = body->vertex_begin + (int)world->pins[i].tethers[k].anchor;
-            if (world->pins[i].tethers[k].anchor == IPBDX_NONE || world->pins[anchor].pinned < 2u) continue;
+            int anchor;
+            if (world->pins[i].tethers[k].anchor == IPBDX_NONE) continue;
+            anchor = body->vertex_begin + (int)world->pins[i].tethers[k].anchor;
+            if (world->pins[anchor].pinned < 2u) continue;
             ipbdx_push_collider(world->colliders + world->pins[anchor].pinned - 2u,
                                 ipbdx_v3(world->positions + 4 * (size_t)anchor),
                                 isphpbdx_scale(ipbdx_tether_pull(world, body, i, k), 1.0f / world->h));
@@ -3565,9 +3578,9 @@ static void ipbdx_predict_task(void *context, int index) {
         }
     }
 }
-/* Long range attachments (Kim et al. 2012): not further from a pin than the mesh allows; where pins are farther apart than
-   that, as far as they stretch the mesh. A tether takes a share of the excess per iteration only: a full stop would be
-   a wall for what flies into the cloth. Each carries its own vertex, so at rest the excess is g h^2 / share: 0.04 mm. */
+/* Long range attachments (Kim et al. 2012): not further from a pin than the mesh allows; where pins are farther apart
+   than that, as far as they stretch the mesh. A tether takes a share of the excess per iteration only: a full stop would be
+   a wall for what flies into the cloth. Each carries one vertex, so at rest the excess is g h^2 / share, 0.04 mm. */
 static isphpbd_vec3 ipbdx_anchor(const ipbd_world *world, const ipbdx_body *body, const ipbdx_tether *tether) {
     return ipbdx_v3(world->positions + 4 * ((size_t)body->vertex_begin + tether->anchor));
 }
@@ -3650,8 +3663,8 @@ static void ipbdx_end_multipliers(ipbd_world *world, ipbdx_body *body) {
     body->lambda_h = world->h;
 }
 
-/* Tethers lead to the nearest pins of the two nearest groups of pins (pins joined by edges are one group: a second tether
-   to the neighbour of the first pin would hold nothing more). Distances are along the mesh, by relaxing edges, and
+/* Tethers lead to the nearest pins of the two nearest groups of pins (pins joined by edges are one group: a second
+   tether to the neighbour of the first pin would hold nothing more). Distances are along the mesh, by relaxing edges, and
    triangles laid flat, until nothing changes; the vertices' breadth-first order makes that a few sweeps. Runs when pins
    changed. */
 static bool ipbdx_offer_tether(ipbdx_pin *pins, ipbdx_pin *to, uint32_t anchor, float reach) {
@@ -6082,11 +6095,7 @@ ISPHPBD_API isphpbd_result ipbd_pin_force(const ipbd_world *world, ipbd_body han
                 for (k = 0; k < forces.count; ++k)
                     if (body->vertex_begin + (int)forces.v[k] == v) sum = isphpbdx_add(sum, forces.force[k]);
             }
-    for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count && body->lambda_h > 0.0f; ++i)
-        for (k = 0; k < IPBDX_TETHERS && !world->pins[i].pinned; ++k)
-            if (body->vertex_begin + (int)world->pins[i].tethers[k].anchor == v)
-                sum = isphpbdx_madd(sum, ipbdx_tether_pull(world, body, i, k), 1.0f / (body->lambda_h * body->lambda_h));
-    *force = sum;
+    *force = isphpbdx_add(sum, ipbdx_tether_force(world, body, v));
     return ISPHPBD_OK;
 }
 
@@ -6829,8 +6838,8 @@ ISPHPBD_API ipbd_body_desc ipbd_body_desc_default(void) {
 ISPHPBD_API ipbd_body_desc ipbd_body_desc_preset(ipbd_preset preset) {
     /* Typical values. Shells: density kg/m^2, stretch and shear m/N, bend 1/(N m), damping 1/s, friction, thickness m.
        Bending lengths (D / (density g))^(1/3) are 1.8 cm for silk, 3.4 cotton, 4 denim, 4.8 canvas, 5.5 leather, in the
-       range of Peirce's cantilever test (ASTM D1388); rubber is 1 mm with E = 1 MPa. The damping of sheets was chosen by
-       trial: what is let fall from two corners, 1 m wide, hangs still after 10 s. Solids: density kg/m^3, Young's
+       range of Peirce's cantilever test (ASTM D1388); rubber is 1 mm with E = 1 MPa. The damping of sheets was chosen
+       by trial: what is let fall from two corners, 1 m wide, hangs still after 10 s. Solids: density kg/m^3, Young's
        modulus Pa, Poisson's ratio, damping 1/s, friction, thickness m. */
     static const float shells[7][7] = {{0.06f, 5e-5f, 2e-3f, 3e5f, 1.2f, 0.2f, 0.003f},  /* silk */
                                        {0.15f, 2e-5f, 1e-3f, 1.67e4f, 1.2f, 0.4f, 0.006f},  /* cotton */
