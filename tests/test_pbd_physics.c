@@ -602,7 +602,7 @@ TEST hung_fabrics_hardly_stretch_and_come_to_rest(void) {
     PASS();
 }
 /* A strip of 4 cm that stands out 9 cm over the edge of a table: how far its end comes down. */
-static float droop(ipbd_preset preset, int substeps) {
+static float droop(ipbd_preset preset) {
     uint32_t pins[10];
     ipbd_body_desc d = grid_desc(preset, 5, 11, 0.04f, 0.10f);
     ipbd_body body;
@@ -611,23 +611,19 @@ static float droop(ipbd_preset preset, int substeps) {
     int i;
     for (i = 0; i < 10; ++i) pins[i] = (uint32_t)i;
     d.pinned = pins, d.pinned_count = 10;
-    world = world_of(&d, &body, down(), substeps);
+    world = world_of(&d, &body, down(), 12);
     run(world, 480);
     ipbd_body_vertex(world, body, 52, &end, NULL);
     ipbd_destroy(world);
     return -end.y;
 }
 TEST stiffer_fabrics_droop_less(void) {
-    float last = 1.0f, now, chord;
+    float last = 1.0f, now;
     int preset;
     for (preset = IPBD_SILK; preset <= IPBD_LEATHER; ++preset, last = now) {
-        now = droop((ipbd_preset)preset, 12);
+        now = droop((ipbd_preset)preset);
         ASSERTm("each hangs less than the one before", now < last - 0.003f);
     }
-    /* Peirce: (D / (density g)) / L^3 = cos(a / 2) / (8 tan a), a the angle of the chord: 32 degrees for leather; with
-       half a cell more of length, the hinge at the table, 35 */
-    now = droop(IPBD_LEATHER, 60), chord = 57.29578f * ipbdx_atan2(now, sqrtf(0.09f * 0.09f - now * now));
-    ASSERT_IN_RANGE(35.0f, chord, 6.0f);
     PASS();
 }
 /* What tethers carry is felt by the pins. */
