@@ -6838,7 +6838,8 @@ ISPHPBD_API ipbd_body_desc ipbd_body_desc_default(void) {
     return d;
 }
 ISPHPBD_API ipbd_body_desc ipbd_body_desc_preset(ipbd_preset preset) {
-    /* Typical values; the bend of cotton is by trial within them: softer, it trembles where it lies in folds. Shells: density kg/m^2, stretch and shear m/N, bend 1/(N m), damping 1/s, friction, thickness m.
+    /* Typical values; the bend of cotton is by trial within them: softer, it trembles where it lies in folds. Shells: density
+       kg/m^2, stretch and shear m/N, bend 1/(N m), damping 1/s, friction, thickness m.
        Bending lengths (D / (density g))^(1/3) are 1.8 cm for silk, 3.4 cotton, 4 denim, 4.8 canvas, 5.5 leather, in the
        range of Peirce's cantilever test (ASTM D1388); rubber is 1 mm with E = 1 MPa. The damping of sheets was chosen
        by trial: what is let fall from two corners, 1 m wide, hangs still after 10 s. Solids: density kg/m^3, Young's
