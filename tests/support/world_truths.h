@@ -454,8 +454,8 @@ FIXTURE_FN double float_level(const double *heights, int count, double body_volu
     return 0.5 * (low + high);
 }
 
-/* Mean over whole swings: a body that bobs is at its level on the average of a period, and of nothing else. From the first
-   to the last time that the share rises through the mean, which is then better known; twice. */
+/* Mean over whole swings: a body that bobs is at its level on the average of a period, and of nothing else. From the
+   first to the last time that the share rises through the mean, which is then better known; twice. */
 FIXTURE_FN double float_mean_of_swings(const double *share, int count, double *swing) {
     int first = 0, last = count;
     double mean = 0.0, low = 1e30, high = -1e30;
