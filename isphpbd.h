@@ -105,9 +105,10 @@ NUMERICS AND UNITS
 ERRORS
     Calls that can fail answer an isphpbd_result, or a null handle and *why, and have changed nothing unless it is
     ISPHPBD_OK. The logger tells in words what was wrong. Steps answer a bit field that names the limit to raise. A
-    particle that cannot be kept on its side is removed and counted; nothing not finite spreads. Water remembers which
-    closed shell it is inside of, or none: within eight substeps one that got through is put back to a neighbour's place
-    (stats.returned) or removed. Where you add or move it, or put a shell, is where it belongs.
+    particle that has no place on its side takes a neighbour's (stats.returned), else it is removed and counted; nothing
+    not finite spreads. Water remembers which closed shell it is inside of, or none: within eight substeps one that got
+    through is put back likewise. Where you add or move it, or put a shell, is where it belongs, but for the inside of
+    solids, which it leaves.
 
 READING
     Abu Rumman, Nair, Mueller, Barthe, Vanderhaeghe: ISPH-PBD: coupled simulation of incompressible fluids and
@@ -472,7 +473,7 @@ typedef struct isphpbd_stats {
     float outer_iterations_mean;                 /* over the substeps in which it did */
     int contacts;                                /* water particles touching soft bodies in the last substep */
     int culled;                                  /* particles removed because they could not be saved */
-    int returned;                                /* particles found on the wrong side of a closed shell and put back */
+    int returned;                                /* particles that had no place or a wrong one and got a neighbour's */
     int quarantined;
     float pressure_residual, density_residual;
     float density_error_mean, density_error_max, compression_mean;
@@ -666,6 +667,7 @@ typedef struct isphpbdx_pace {
    The world calls _layout when memory is measured and handed out, _ready once both solvers exist, _end after every
    substep, and isphpbdx_softs_substep() where the fluid's hook did not. */
 #define ISPHPBDX_BLOCK  256 /* particles per task */
+#define ISPHPBDX_SAVED  2   /* lost, but with a place now */
 #define ISPHPBDX_PLACES 3   /* walls that one particle sees of soft bodies */
 #define ISPHPBDX_SEEN   32  /* faces that it looks at for them */
 #define ISPHPBDX_NEAR   16  /* faces that it can touch in a substep */
@@ -1148,6 +1150,11 @@ static void isphpbdx_run_particles(const isphpbdx_coupling *c, void (*task)(void
 }
 
 /* ==== [coupling-bodies] which bodies are wet, and what is remembered of them =======================================*/
+static bool isphpbdx_is_closed(const ipbdx_body *body) { return body->used && body->closed; }
+/* Filled with tetrahedra: nobody's home. */
+static bool isphpbdx_is_solid(const ipbdx_body *body) {
+    return body->closed && body->group_count[IPBDX_VOLUMES] + body->group_count[IPBDX_ELASTICS] > 0;
+}
 static bool isphpbdx_is_held(const ipbd_world *soft, const ipbdx_body *body) {
     int v;
     for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v)
@@ -1164,9 +1171,35 @@ static void isphpbdx_list_wet(isphpbd_world *world) {
         const ipbdx_body *body = world->soft->bodies + isphpbdx_maxi(slot, 0);
         if (slot < 0 || !soft->wet) continue;
         c->wet[slot].fluids = soft->fluids;
-        c->wet[slot].solid = body->closed && body->group_count[IPBDX_ELASTICS] + body->group_count[IPBDX_VOLUMES] > 0;
+        c->wet[slot].solid = isphpbdx_is_solid(body);
         c->wet[slot].held = isphpbdx_is_held(world->soft, body);
         c->wet[slot].friction = 1.0f - soft->surface.slip, c->wet[slot].grip = 1.0f;
+    }
+}
+/* Where the budget has no substeps left, particles are slowed down to the path that contacts can follow; so are the
+   vertices that they meet, against the motion of their body's centre, which keeps its momentum. In a shell that was
+   crushed through itself nothing else would end the quarrel of its volume with the water between its folds. */
+static void isphpbdx_slow_softs(isphpbdx_coupling *c) {
+    const float most = isphx_speed_limit(c->fluid);
+    ipbd_world *soft = c->soft;
+    int slot, v;
+    for (slot = 0; slot < soft->counts.bodies; ++slot) {
+        const ipbdx_body *body = soft->bodies + slot;
+        const int end = body->vertex_begin + body->vertex_count;
+        isphpbd_vec3 sum = ipbdx_zero3();
+        float mass = 0.0f, fastest = 0.0f;
+        if (!body->used || !c->wet[slot].fluids) continue;
+        for (v = body->vertex_begin; v < end; ++v) {
+            sum = isphpbdx_madd(sum, isphpbdx_get3(soft->velocities, v), soft->masses[v]);
+            mass += soft->masses[v];
+        }
+        sum = isphpbdx_scale(sum, mass > 0.0f ? 1.0f / mass : 0.0f);
+        for (v = body->vertex_begin; v < end; ++v)
+            fastest = isphpbdx_max(fastest, isphpbdx_length(isphpbdx_sub(isphpbdx_get3(soft->velocities, v), sum)));
+        if (!(fastest > most)) continue;
+        for (v = body->vertex_begin; v < end; ++v)
+            isphpbdx_put3(soft->velocities, v,
+                          ipbdx_lerp3(sum, isphpbdx_get3(soft->velocities, v), most / fastest));
     }
 }
 static bool isphpbdx_is_known(const isphpbdx_coupling *c, int slot) {
@@ -1243,18 +1276,15 @@ static void isphpbdx_find_rims(isphpbdx_coupling *c) {
     }
 }
 
-/* ---- closed shells, whose inside particles remember: [coupling-homes] ---- */
-static bool isphpbdx_is_shell(const ipbdx_body *body) {
-    return body->used && body->closed && body->group_count[IPBDX_VOLUMES] + body->group_count[IPBDX_ELASTICS] == 0;
-}
-/* Of all closed shells, where they are, and how often particles were edited; 0: there are none. */
+/* ---- closed surfaces, of which particles remember the side: [coupling-homes] ---- */
+/* Of all closed surfaces, where they are, and how often particles were edited; 0: there are none. */
 static uint64_t isphpbdx_shells_digest(const isphpbdx_coupling *c) {
     uint64_t hash = isphpbdx_hash_word(isphpbdx_bodies_stamp(c->soft), c->fluid->edits);
     bool any = false;
     int slot, v;
     for (slot = 0; slot < c->soft->counts.bodies; ++slot) {
         const ipbdx_body *body = c->soft->bodies + slot;
-        if (!isphpbdx_is_shell(body)) continue;
+        if (!isphpbdx_is_closed(body)) continue;
         any = true;
         for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v)
             hash = isphpbdx_hash_words(hash, c->soft->positions + 4 * (size_t)v, 3);
@@ -1871,6 +1901,7 @@ static void isphpbdx_water_begin(void *user, const float *positions, const float
     c->outer = 0, c->relax = 1.0f;
     isphpbdx_watch_shells(world);
     isphpbdx_list_wet(world);
+    isphpbdx_slow_softs(c);
     isphpbdx_follow_bodies(c);
     isphpbdx_find_rims(c);
     memcpy(c->origin, c->soft->positions, bytes);
@@ -2433,7 +2464,40 @@ static void isphpbdx_stop(isphpbdx_coupling *c, int i, const isphpbdx_hit *hit) 
     for (j = 0; j < 3; ++j)
         isphpbdx_add3(soft->velocities, v[j], isphpbdx_scale(n, approach * b[j] * soft->inverse_masses[v[j]] / sum));
 }
-static void isphpbdx_fence_all(isphpbdx_coupling *c) {
+/* A neighbour of the start of the substep with no face between, which has found a place; -1: none. */
+static int isphpbdx_companion(isphpbd_world *world, int i) {
+    const isphpbdx_coupling *c = &world->coupling;
+    int d, side;
+    for (d = 1; d <= ISPHPBDX_BLOCK; ++d)
+        for (side = -1; side <= 1; side += 2) {
+            const int j = i + side * d;
+            isphpbd_vec3 way;
+            if (j < 0 || j >= c->water.count || c->lost[j]) continue;
+            way = isphpbdx_sub(isphx_vec(c->x0 + 4 * (size_t)i), isphx_vec(c->x0 + 4 * (size_t)j));
+            if (isphpbdx_dot(way, way) < c->reach * c->reach && !isphpbdx_water_separated(world, i, j)) return j;
+        }
+    return -1;
+}
+static void isphpbdx_take_place(isphpbdx_coupling *c, int i, int mate) {
+    memcpy(c->x1 + 4 * (size_t)i, c->x1 + 4 * (size_t)mate, 3 * sizeof(float));
+    memcpy(c->u1 + 4 * (size_t)i, c->u1 + 4 * (size_t)mate, 3 * sizeof(float));
+    c->returned++;
+}
+/* Those for whom the fence found no place are where a neighbour is, which comes apart again; the others go. */
+static void isphpbdx_rescue(isphpbd_world *world) {
+    isphpbdx_coupling *c = &world->coupling;
+    int i;
+    c->lost_count = c->returned = 0;
+    for (i = 0; i < c->water.count; ++i) {
+        const int mate = c->lost[i] ? isphpbdx_companion(world, i) : -1;
+        if (mate >= 0) isphpbdx_take_place(c, i, mate), c->lost[i] = ISPHPBDX_SAVED;
+        else if (c->lost[i]) c->lost_id[c->lost_count++] = c->water.id[i];
+    }
+    for (i = 0; i < c->water.count; ++i)
+        if (c->lost[i] == ISPHPBDX_SAVED) c->lost[i] = 0;
+}
+static void isphpbdx_fence_all(isphpbd_world *world) {
+    isphpbdx_coupling *c = &world->coupling;
     int f, i;
     float far2 = 0.0f;
     for (f = 0; f < c->face_count; ++f) isphpbdx_face_box(c, f, c->origin, c->soft->positions);
@@ -2444,18 +2508,17 @@ static void isphpbdx_fence_all(isphpbdx_coupling *c) {
     c->moved = sqrtf(far2);
     isphpbdx_boxes_build(&c->boxes, c->box, c->face_count, 2.0f * c->dx);
     isphpbdx_run_particles(c, isphpbdx_fence_task, c);
-    c->lost_count = 0;
-    for (i = 0; i < c->water.count; ++i) {
-        if (c->lost[i]) c->lost_id[c->lost_count++] = c->water.id[i];
-        else if (c->hit[i].face >= 0) isphpbdx_stop(c, i, c->hit + i);
-    }
+    for (i = 0; i < c->water.count; ++i)
+        if (!c->lost[i] && c->hit[i].face >= 0) isphpbdx_stop(c, i, c->hit + i);
+    isphpbdx_rescue(world);
 }
 
-/* ==== [coupling-homes] who is inside of which closed shell ==========================================================
-   The fence keeps particles on their side of every face; a shell that is crushed through itself has none. So it is
+/* ==== [coupling-homes] who is inside of which closed surface ========================================================
+   The fence keeps particles on their side of every face; a surface that is crushed through itself has none. So it is
    remembered which shell a particle is inside of, if any, and in every substep one in ISPHPBDX_LOOKS is looked at by
-   itself: the winding of the shells about it. One on the wrong side takes the place of a neighbour of the same home, or
-   goes. New particles, and all when shells or particles were put elsewhere by the user, are at home where they are. */
+   itself: the winding of the closed surfaces about it. One on the wrong side takes the place of a neighbour of the same
+   home, or goes. New particles, and all when bodies or particles were put elsewhere by the user, are at home where they
+   are, but never inside of a solid: water caught in there would blow it up and never come out again. */
 static bool isphpbdx_left_of(const float *xyzw, uint32_t i, uint32_t j, isphpbd_vec3 p);
 static bool isphpbdx_ray_up(const float *xyzw, const uint32_t *t, isphpbd_vec3 p);
 
@@ -2472,7 +2535,7 @@ static int isphpbdx_home_at(const isphpbdx_coupling *c, int i, isphpbd_vec3 p) {
     for (k = 0; k < n; ++k) {
         const isphpbdx_face *f = c->face + list[k];
         const uint32_t t[3] = {(uint32_t)f->v[0], (uint32_t)f->v[1], (uint32_t)f->v[2]};
-        if (!isphpbdx_is_shell(c->soft->bodies + f->body)) continue;
+        if (!isphpbdx_is_closed(c->soft->bodies + f->body)) continue;
         if (!(c->wet[f->body].fluids >> (c->water.material[i] & 31u) & 1u)) continue;
         if (!isphpbdx_ray_up(c->soft->positions, t, p)) continue;
         for (j = 0; j < bodies && body[j] != f->body; ++j) continue;
@@ -2499,6 +2562,10 @@ static void isphpbdx_homes_task(void *ctx, int block) {
 static bool isphpbdx_is_astray(const isphpbdx_coupling *c, int i) {
     return c->hit[i].face >= 0 && c->hit[i].face != c->home[isphx_slot(c->fluid, c->water.id[i])];
 }
+/* Where a particle is at home that is found at `home` when it is looked at first. */
+static uint16_t isphpbdx_first_home(const isphpbdx_coupling *c, int home) {
+    return (uint16_t)(home > 0 && isphpbdx_is_solid(c->soft->bodies + home - 1) ? 0 : home);
+}
 /* Is it where it should be? Those that nobody looked at yet are looked at now. */
 static bool isphpbdx_is_at(const isphpbdx_coupling *c, int i, int home) {
     if (c->lost[i] || c->home[isphx_slot(c->fluid, c->water.id[i])] != home) return false;
@@ -2524,19 +2591,16 @@ static void isphpbdx_send_home(isphpbdx_coupling *c, int i) {
         c->lost[i] = 1, c->lost_id[c->lost_count++] = c->water.id[i];
         return;
     }
-    memcpy(c->x1 + 4 * (size_t)i, c->x1 + 4 * (size_t)mate, 3 * sizeof(float));
-    memcpy(c->u1 + 4 * (size_t)i, c->u1 + 4 * (size_t)mate, 3 * sizeof(float));
-    c->returned++;
+    isphpbdx_take_place(c, i, mate);
 }
 static void isphpbdx_check_homes(isphpbdx_coupling *c) {
     int i;
-    c->returned = 0;
     if (c->shells == 0) return;
     isphpbdx_run_particles(c, isphpbdx_homes_task, c);
     for (i = 0; i < c->water.count; ++i) {
         const uint32_t id = c->water.id[i], slot = isphx_slot(c->fluid, id);
         if (isphpbdx_is_homed(c, id) || c->hit[i].face < 0) continue;
-        c->homed[slot] = id, c->home[slot] = (uint16_t)c->hit[i].face;
+        c->homed[slot] = id, c->home[slot] = isphpbdx_first_home(c, c->hit[i].face);
     }
     for (i = 0; i < c->water.count; ++i)
         if (isphpbdx_is_astray(c, i)) isphpbdx_send_home(c, i);
@@ -2765,7 +2829,7 @@ static void isphpbdx_water_finish(void *user, const float *start, float *positio
     isphpbdx_displace(c);
     isphpbdx_give_back(c);
     isphpbdx_find_drifts(c);
-    isphpbdx_fence_all(c);
+    isphpbdx_fence_all(world);
     isphpbdx_check_homes(c);
     isphpbdx_books_close(c);
     world->stats.ticks_coupling += isphpbdx_ticks(&world->desc.clock) - began;
@@ -4390,7 +4454,7 @@ static isphpbd_result isphpbdx_add_gathered(isphpbd_world *world, isph_material 
 /* A shell without holes; tetrahedra leave no room. */
 static bool isphpbdx_is_hollow(const isphpbd_world *world, ipbd_body handle) {
     const ipbdx_body *body = ipbdx_body_of(world->soft, handle);
-    return body && isphpbdx_is_shell(body);
+    return body && isphpbdx_is_closed(body) && !isphpbdx_is_solid(body);
 }
 /* The water that fills most of a shell keeps its volume from now on, unless there is air in it, too. */
 static void isphpbdx_hand_over_volume(isphpbd_world *world, const isphpbdx_soft *shell, int particles) {
@@ -5672,6 +5736,7 @@ ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, 
 #undef ISPHPBDX_SOLVES_SHARE
 #undef ISPHPBDX_BATCH
 #undef ISPHPBDX_BLOCK
+#undef ISPHPBDX_SAVED
 #undef ISPHPBDX_PLACES
 #undef ISPHPBDX_PIECES
 #undef ISPHPBDX_NEAR

@@ -6557,7 +6557,8 @@ static isphpbd_vec3 isphx_friction(const isph_fluid *f, int i, isphpbd_vec3 u) {
 }
 
 /* Contact with all boundaries seen at the start of the substep; corners take a second round. What would still pass
-   through a mesh rides on it instead. */
+   through a mesh stays where it was, or rides on it where that is in the way: what is caught between a wall and a body
+   that a host holds up goes nowhere, instead of down with every fall of the body that the host takes back. */
 static void isphx_contacts(const isph_fluid *f, int i, isphpbd_vec3 *x, isphpbd_vec3 *u) {
     const isphpbd_vec3 from = isphx_vec(f->position + 4 * i);
     const bool coupled = !f->coupler.respond && !f->coupler.finish; /* else contact is the coupler's */
@@ -6578,7 +6579,9 @@ static void isphx_contacts(const isph_fluid *f, int i, isphpbd_vec3 *x, isphpbd_
         last = b;
         if (boundary->desc.mesh_solid && f->entry[e].distance < 0.0f) continue; /* on its way out */
         if (!isphx_mesh_crossed(f, boundary, from, *x)) continue;
-        *x = isphx_to_world(&boundary->end, isphx_to_local(&boundary->pose, from));
+        *x = from;
+        if (isphx_mesh_crossed(f, boundary, from, from))
+            *x = isphx_to_world(&boundary->end, isphx_to_local(&boundary->pose, from));
         f->entry[e].tag = 1; /* bodies look for it */
         if (boundary->desc.mass > 0.0f) continue;
         isphx_exchange(f, i, f->entry + e, u, isphpbdx_sub(isphx_boundary_velocity(boundary, &boundary->end, *x), *u));

@@ -434,6 +434,36 @@ TEST jet_against_a_plate(void) {
     PASS();
 }
 
+/* Water caught between the floor and a plate that a host holds up: the plate falls in every step, as the fluid expects,
+   and is put back. What it holds down stays about the floor. */
+TEST held_plate_drives_nothing_through_the_floor(void) {
+    static const float corner[4][3] = {{-2, 0, -2}, {2, 0, -2}, {-2, 0, 2}, {2, 0, 2}};
+    static const uint32_t index[6] = {0, 2, 1, 1, 2, 3};
+    isph_fluid *fluid = make_fluid(10);
+    const isph_material water = {1};
+    const float dx = 0.05f, under[3] = {0.01f, 0.05f * dx, 0.02f};
+    isph_boundary_desc d = isph_boundary_desc_default();
+    isph_boundary plate;
+    isph_view view;
+    ASSERT(isph_boundary_create(fluid, &d, NULL).id != 0); /* the floor */
+    d.shape = ISPH_SHAPE_MESH;
+    d.mesh.positions = corner[0], d.mesh.stride_bytes = sizeof corner[0], d.mesh.vertex_count = 4;
+    d.mesh.indices = index, d.mesh.index_count = 6;
+    d.position.y = 0.1f * dx;
+    plate = isph_boundary_create(fluid, &d, NULL);
+    ASSERT(plate.id != 0);
+    ASSERT_EQ(ISPHPBD_OK, isph_particles_add(fluid, water, under, sizeof under, NULL, 0, 1, NULL));
+    for (int i = 0; i < 60; i++) {
+        ASSERT_EQ(ISPHPBD_OK, isph_boundary_set_motion(fluid, plate, d.position, d.rotation,
+                                                       isphpbd_v3(0.0f, -9.81f / 60.0f, 0.0f), fixture_zero));
+        (void)isph_fluid_step(fluid, 1.0f / 60.0f, NULL);
+        view = isph_particles(fluid);
+        ASSERT(view_position(&view, 0)[1] < d.position.y && view_position(&view, 0)[1] > -dx);
+    }
+    isph_fluid_destroy(fluid);
+    PASS();
+}
+
 /* ---- [impulses] ------------------------------------------------------------------------------------------------- */
 
 /* At rest a floor carries the weight, and walls balance each other. */
@@ -638,6 +668,7 @@ SUITE(sph_boundaries) {
     RUN_TEST(moving_and_spinning_cup_holds_water);
     RUN_TEST(cup_keeps_water_out);
     RUN_TEST(jet_against_a_plate);
+    RUN_TEST(held_plate_drives_nothing_through_the_floor);
     RUN_TEST(floor_carries_the_weight);
     RUN_TEST(floor_feels_the_torque);
     RUN_TEST(momentum_goes_into_the_wall);

@@ -47,6 +47,7 @@ static float_result float_case(sph_run *run, const float_desc *d, const char *na
     const float_result r = float_measure(d, &watch);
     world_judge_health(run, name, &r.health);
     sph_value(run, name, "speed at the end", r.speed, "m/s");
+    sph_value(run, name, "swing of the submerged share", r.swing, "");
     return r;
 }
 

@@ -384,7 +384,8 @@ typedef struct float_desc {
     double start; /* m, height of its middle; 0: just above the water */
 } float_desc;
 typedef struct float_result {
-    double submerged; /* share of the body's volume below the surface, mean of the last second */
+    double submerged; /* share of the body's volume below the surface, mean of whole swings of the second half */
+    double swing;     /* largest less smallest share in these */
     double low;       /* m above the floor, of its lowest point at the end */
     double top;       /* m, of its highest point against the surface */
     double speed;     /* m/s, at the end */
@@ -453,6 +454,27 @@ FIXTURE_FN double float_level(const double *heights, int count, double body_volu
     return 0.5 * (low + high);
 }
 
+/* Mean over whole swings: a body that bobs is at its level on the average of a period, and of nothing else. From the
+   first to the last time that the share rises through the mean, which is then better known; twice. */
+FIXTURE_FN double float_mean_of_swings(const double *share, int count, double *swing) {
+    int first = 0, last = count;
+    double mean = 0.0, low = 1e30, high = -1e30;
+    for (int pass = 0; pass < 3; pass++) {
+        mean = 0.0;
+        for (int i = first; i < last; i++) mean += share[i] / (last - first);
+        first = 0, last = 0;
+        for (int i = 1; i < count; i++) {
+            if (share[i - 1] >= mean || share[i] < mean) continue;
+            if (first == 0) first = i;
+            last = i;
+        }
+        if (last <= first) first = 0, last = count; /* it does not swing */
+    }
+    for (int i = first; i < last; i++) low = fmin(low, share[i]), high = fmax(high, share[i]);
+    *swing = high - low;
+    return mean;
+}
+
 FIXTURE_FN float_result float_measure(const float_desc *d, const truth_watch *watch) {
     const double half = 0.5 * d->size, volume = d->sphere ? WORLD_PI / 6.0 * pow(d->size, 3.0) : pow(d->size, 3.0);
     const double start = d->start > 0.0 ? d->start : d->depth + half, wall = 0.5 * d->tank - half;
@@ -463,6 +485,7 @@ FIXTURE_FN float_result float_measure(const float_desc *d, const truth_watch *wa
     isphpbd_world_desc desc = world_desc((int)(d->tank * d->tank * d->depth / pow(d->spacing, 3.0) * 1.1) + 100);
     isphpbd_soft soft = {0, 0};
     double *heights = (double *)malloc(sizeof(double) * FLOAT_SAMPLES * FLOAT_SAMPLES * FLOAT_SAMPLES);
+    double *share = (double *)malloc(sizeof(double) * (size_t)(d->seconds / (double)WORLD_STEP + 2.0));
     host_body host;
     float_result r;
     isphpbd_world *world;
@@ -491,18 +514,18 @@ FIXTURE_FN float_result float_measure(const float_desc *d, const truth_watch *wa
         level = float_level(heights, count, volume, added * pow(d->spacing, 3.0), d->tank * d->tank);
         r.low = 1e30, r.top = -1e30;
         for (int i = 0; i < count; i++) r.low = fmin(r.low, heights[i]), r.top = fmax(r.top, heights[i] - level);
-        truth_tell(watch, t, d->seconds, float_share_below(heights, count, level));
-        if (t < d->seconds - 1.0) continue;
-        r.submerged += float_share_below(heights, count, level), samples++;
+        share[samples] = float_share_below(heights, count, level);
+        truth_tell(watch, t, d->seconds, share[samples]);
+        if (t >= 0.5 * d->seconds) samples++;
     }
     {
         const isphpbd_points p = isphpbd_soft_points(world, soft);
         r.speed = d->soft ? points_rms_speed(&p) : vec3d_length(host.v);
     }
-    r.submerged /= samples;
+    r.submerged = float_mean_of_swings(share, samples, &r.swing);
     health_end(&r.health, world, added);
     isphpbd_world_destroy(world);
-    free(heights), mesh_free(&m);
+    free(heights), free(share), mesh_free(&m);
     return r;
 }
 
