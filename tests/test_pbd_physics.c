@@ -660,7 +660,7 @@ static double most_energy(ipbd_world *world, int steps) {
     double most = 0.0;
     for (; steps > 0; --steps) {
         run(world, 1);
-        most = isphpbdx_max(most, ipbd_world_stats(world).kinetic_energy);
+        most = fmax(most, ipbd_world_stats(world).kinetic_energy);
     }
     return most;
 }
