@@ -121,6 +121,7 @@ struct scene {
     render_liquid look[2]; /* of the two materials */
     float slow;            /* how many times slower than life it is shown; default 1 */
     float foam;            /* 0..1, how white it turns where it is fast; default 1 */
+    float smooth;          /* of the surface as drawn, see surface_input; default 1 */
     scene_measures measures;
     scene_check checks[SCENE_CHECKS];
     int check_count;
@@ -670,7 +671,7 @@ scene *scene_create(const char *name, const scene_options *options, char *messag
     s->seconds = options->seconds > 0.0f ? options->seconds : def->seconds;
     s->measures.highest = -1e30f;
     s->look[0] = s->look[1] = render_water(1.0f);
-    s->foam = s->slow = 1.0f;
+    s->foam = s->slow = s->smooth = 1.0f;
     if (!def->build(s) || !scene_keys_used(s)) {
         scene_destroy(s);
         return NULL;

@@ -329,7 +329,8 @@ static bool honey_build(scene *s) {
     s->look[0].absorption = v3(4.0f, 22.0f, 120.0f), s->look[0].scatter = v3(0.60f, 0.26f, 0.015f),
     s->look[0].milky = 20.0f;
     s->look[1] = s->look[0];
-    s->foam = 0.0f; /* too thick to trap air */
+    s->foam = 0.0f;   /* too thick to trap air */
+    s->smooth = 1.7f; /* its particles keep the disorder in which they fell, which no eye sees in honey */
     if (!scene_tank(s, v3(-0.09f, 0, -0.09f), v3(0.09f, 0.06f, 0.09f)) || !scene_frame_tank(s)) return false;
     scene_camera(s, v3(-0.095f, 0, -0.095f), v3(0.095f, 0.105f, 0.095f), 28.0f, 22.0f);
     return scene_jet(s, v3(0, HONEY_HEIGHT, 0), v3(0, -1, 0), HONEY_RADIUS, HONEY_SPEED, 0.75f * s->seconds);

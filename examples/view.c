@@ -4,8 +4,9 @@
    left mouse      turns; on a slider sets it; on cloth grabs and drags a vertex      wheel: nearer, farther
    space pause     n one step     r reset     b shoot a ball     c next colours     tab next scene     esc end
 
-   --frames N --screenshot FILE runs N frames and writes a picture; --keys STRING presses one key per frame. So that it
-   can be tested on a machine without a screen: SDL_VIDEODRIVER=offscreen. */
+   --frames N --screenshot FILE runs N frames and writes a picture; --keys STRING presses one key per frame, --drag
+   X,Y,X,Y moves the mouse from pixel to pixel with its button held. So that it can be tested on a machine without a
+   screen: SDL_VIDEODRIVER=offscreen. */
 #define _POSIX_C_SOURCE 200809L
 #define ISPHPBD_IMPLEMENTATION
 #define EXAMPLES_IMPLEMENTATION
@@ -136,6 +137,8 @@ typedef struct view_slider {
 
 typedef struct view {
     const char *name, *screenshot, *keys;
+    int drag[4]; /* pixels: from x, y to x, y */
+    bool drags;
     scene_options options;
     scene *s;
     int width, height, frames, frame, colors, slider; /* slider: the one that is held, or -1 */
@@ -534,11 +537,24 @@ static void view_advance(view *v) {
     for (i = 0; i < (steps < 1 ? 1 : steps) && (i == 0 || view_ticks(NULL) - start < 12000000u); ++i) view_step(v);
 }
 
+/* The mouse of --drag: pressed in the first frame, under way until the last. */
+static void view_play_drag(view *v) {
+    int i, at[2], last[2];
+    if (v->frame == 0) view_press(v, v->drag[0], v->drag[1]);
+    for (i = 0; i < 2; ++i) {
+        at[i] = v->drag[i] + (v->drag[2 + i] - v->drag[i]) * (v->frame + 1) / v->frames;
+        last[i] = v->drag[i] + (v->drag[2 + i] - v->drag[i]) * v->frame / v->frames;
+    }
+    view_mouse_moved(v, at[0], at[1], at[0] - last[0], at[1] - last[1]);
+}
+
 static int view_run(view *v, SDL_Window *window) {
     int keys = v->keys ? (int)strlen(v->keys) : 0;
+    view_camera(v); /* what is pressed before the first picture needs it */
     while (!v->quit && (v->frames == 0 || v->frame < v->frames)) {
         view_events(v);
         if (v->frame < keys) view_key(v, v->keys[v->frame], v->width / 2, v->height / 2);
+        if (v->drags) view_play_drag(v);
         if (!v->paused && !v->quit) view_advance(v);
         if (v->quit) break;
         view_draw(v);
@@ -568,6 +584,8 @@ static bool view_option(view *v, const char *name, const char *value, int *threa
     if (strcmp(name, "--threads") == 0) return (*thread_count = atoi(value)) > 0;
     if (strcmp(name, "--frames") == 0) return (v->frames = atoi(value)) > 0;
     if (strcmp(name, "--keys") == 0) return v->keys = value, true;
+    if (strcmp(name, "--drag") == 0)
+        return v->drags = sscanf(value, "%d,%d,%d,%d", &v->drag[0], &v->drag[1], &v->drag[2], &v->drag[3]) == 4;
     if (strcmp(name, "--screenshot") == 0) return v->screenshot = value, true;
     if (strcmp(name, "--size") == 0)
         return sscanf(value, "%dx%d", &v->width, &v->height) == 2 && v->width >= 64 && v->height >= 64;
@@ -581,7 +599,7 @@ static bool view_parse(view *v, int argc, char **argv, int *thread_count) {
         else if (i + 1 < argc && view_option(v, argv[i], argv[i + 1], thread_count)) ++i;
         else return false;
     }
-    return v->name != NULL && (!v->screenshot || v->frames > 0);
+    return v->name != NULL && ((!v->screenshot && !v->drags) || v->frames > 0);
 }
 
 static bool view_open(view *v, SDL_Window **window) {
@@ -607,7 +625,7 @@ int main(int argc, char **argv) {
     v.width = 1120, v.height = 760;
     if (!view_parse(&v, argc, argv, &thread_count)) {
         fprintf(stderr, "usage: view NAME [--scale F] [--set KEY=VALUE] [--threads N] [--size WxH]\n"
-                        "       [--frames N --screenshot FILE [--keys STRING]]; build/play --list shows the names\n");
+                        "       [--frames N --screenshot FILE [--keys STRING] [--drag X,Y,X,Y]]; build/play --list shows the names\n");
         return 2;
     }
     pool = threads_create(thread_count);

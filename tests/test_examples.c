@@ -271,8 +271,8 @@ TEST the_surface_is_where_the_water_ends(void) {
             for (x = 0; x < SIDE; ++x)
                 points[n++] = v3_scale(v3((float)x + 0.5f, (float)y + 0.5f, (float)z + 0.5f), spacing);
     memset(&in, 0, sizeof in);
-    in.positions = points, in.count = n, in.spacing = spacing, in.lo = v3(0, 0, 0), in.hi = v3(1, 2, 1),
-    in.walls = 0x37;
+    in.positions = points, in.count = n, in.spacing = spacing, in.smooth = 1.0f, in.walls = 0x37;
+    in.lo = v3(0, 0, 0), in.hi = v3(1, 2, 1);
     ASSERT(surface_create(&s, &in, NULL));
     for (x = 0; x < 10; ++x) {
         vec3 from = v3(0.01f + 0.109f * (float)x, 1.5f, 0.99f - 0.1f * (float)x), normal;
@@ -308,7 +308,8 @@ TEST water_ends_at_what_it_touches(void) {
             for (x = SIDE / 4; x < SIDE; ++x)
                 points[n++] = v3_scale(v3((float)x + 0.5f, (float)y + 0.5f, (float)z + 0.5f), spacing);
     memset(&in, 0, sizeof in);
-    in.positions = points, in.count = n, in.spacing = spacing, in.lo = v3(0, 0, 0), in.hi = v3(1, 2, 1);
+    in.positions = points, in.count = n, in.spacing = spacing, in.smooth = 1.0f;
+    in.lo = v3(0, 0, 0), in.hi = v3(1, 2, 1);
     in.solid = face_at_quarter, in.solid_user = &touch;
     for (touch = SURFACE_THICK; touch <= SURFACE_THIN; touch = (surface_touch)(touch + 1)) {
         ASSERT(surface_create(&s, &in, NULL));
