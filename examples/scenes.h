@@ -573,6 +573,17 @@ static double scene_mean_height(const scene *s) { /* m, of the centre of mass ab
     return view.count ? sum / view.count : 0.0;
 }
 
+static float scene_mean_energy(const scene *s) { /* J/kg, above the height 0 */
+    isph_view view = isph_particles(s->fluid);
+    float sum = 0.0f;
+    int i;
+    for (i = 0; i < view.count; ++i) {
+        vec3 v = scene_velocity(&view, i);
+        sum += (9.81f * scene_position(&view, i).y + 0.5f * v3_dot(v, v)) / (float)view.count;
+    }
+    return sum;
+}
+
 /* Whether the scene ran for as long as it is meant to: only then its end can be judged. */
 static bool scene_complete(const scene *s) { return s->time >= s->def->seconds - 1.5f * s->dt; }
 

@@ -226,8 +226,11 @@ static void view_camera(view *v) {
     float f = 1.0f / tanf(0.5f * v->fov * 0.017453293f), aspect = (float)v->width / (float)v->height;
     float nearest = 0.02f * v->distance, farthest = 20.0f * v->distance, row[3][4];
     float a = (farthest + nearest) / (nearest - farthest), b = 2.0f * farthest * nearest / (nearest - farthest);
-    vec3 back = v3(sinf(v->yaw) * cosf(v->pitch), sinf(v->pitch), cosf(v->yaw) * cosf(v->pitch)), axis[3];
+    float lowest = (v->s->ground - v->target.y) / v->distance + 0.02f; /* the eye stays above the ground */
+    vec3 back, axis[3];
     int i;
+    v->pitch = fmaxf(v->pitch, asinf(f_clamp(lowest, -1.0f, 1.0f)));
+    back = v3(sinf(v->yaw) * cosf(v->pitch), sinf(v->pitch), cosf(v->yaw) * cosf(v->pitch));
     v->eye = v3_madd(v->target, back, v->distance), v->forward = v3_scale(back, -1.0f);
     v->right = v3_unit(v3_cross(v3(0, 1, 0), back)), v->up = v3_cross(back, v->right);
     axis[0] = v->right, axis[1] = v->up, axis[2] = back;
@@ -505,7 +508,7 @@ static void view_mouse_moved(view *v, int x, int y, int dx, int dy) {
     else if (v->grabbed) view_drag(v, x, y);
     else if (v->turning) {
         v->yaw -= 0.008f * (float)dx;
-        v->pitch = f_clamp(v->pitch + 0.008f * (float)dy, -0.2f, 1.5f);
+        v->pitch = f_clamp(v->pitch + 0.008f * (float)dy, -1.5f, 1.5f);
     }
 }
 
