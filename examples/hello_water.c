@@ -21,7 +21,7 @@ int main(void) {
     for (frame = 0; frame < 120; ++frame) {
         isph_fluid_step(fluid, 1.0f / 60.0f, &why);
         isph_view view = isph_particles(fluid); /* the library's own arrays: draw them */
-        if (frame % 20 == 0) printf("%d drops, up to %.2f m/s\n", view.count, (double)isph_fluid_stats(fluid).max_speed);
+        if (frame % 20 == 0) printf("%d drops, to %.2f m/s\n", view.count, (double)isph_fluid_stats(fluid).max_speed);
     }
     isph_fluid_destroy(fluid);
     return 0;

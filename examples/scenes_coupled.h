@@ -3,7 +3,8 @@
    and iterations of its table 1; included by scenes.h. SPDX: MIT */
 
 /* Passes over the constraints per step: those of the paper (twice as many for cloth), divided into small steps, which
-   are far stiffer under the load of water than iterations (Macklin et al. 2019, "Small steps in physics simulation"). */
+   are far stiffer under the load of water than iterations (Macklin et al. 2019, "Small steps in physics
+   simulation"). */
 static isphpbd_world_desc coupled_desc(scene *s, float spacing, float volume, int substeps, int iterations) {
     isphpbd_world_desc desc = scene_world_desc(s, spacing, 200.0f * spacing, volume);
     desc.budget.soft_substeps = (int)scene_setting(s, "soft_substeps", (float)substeps);
@@ -287,7 +288,7 @@ static void shower_check(scene *s) {
     if (scene_complete(s)) scene_check_least(s, "deepest_sag_m", (double)s->measures.custom[0], 0.15);
 }
 
-/* ---- soft solids -------------------------------------------------------------------------------------------------- */
+/* ---- soft solids ------------------------------------------------------------------------------------------------- */
 
 /* The paper's solids: springs along the edges and kept volumes. */
 static scene_object *coupled_solid(scene *s, const tets *t, float density, float stiffness, vec3 place, vec3 color) {

@@ -179,8 +179,8 @@ static void collapse_switch(scene *s) {
     isph_fluid_set_solver_enabled(s->fluid, s->time < COLLAPSE_OFF || s->time >= COLLAPSE_ON);
 }
 
-/* custom[0]: height error one second after the solver came back, [1]: lowest relative height while it was off, [2]: share
-   thrown over the rim, [3]: largest energy by that of the pool at rest */
+/* custom[0]: height error one second after the solver came back, [1]: lowest relative height while it was off, [2]:
+   share thrown over the rim, [3]: largest energy by that of the pool at rest */
 static void collapse_measure(scene *s) {
     float height = scene_rest_level(s);
     float relative = (float)(2.0 * scene_mean_height(s)) / height, *m = s->measures.custom;
@@ -225,8 +225,8 @@ static bool one_cell_build(scene *s) {
     return why == ISPHPBD_OK ? true : scene_fail(s, "particles", why);
 }
 
-/* What is pushed apart by position only becomes a ball of 0.4 m^3, which then falls apart. Its energy, were it to rest on
-   the floor, is all there should be; J/kg. */
+/* What is pushed apart by position only becomes a ball of 0.4 m^3, which then falls apart. Its energy, were it to rest
+   on the floor, is all there should be; J/kg. */
 #define ONE_CELL_ENERGY (9.81f * 0.457f)
 
 /* custom[0]: mean density error one second after the start, [1]: largest energy, J/kg */

@@ -23,7 +23,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- OpenGL ------------------------------------------------------------------------------------------------------- */
+/* ---- OpenGL ------------------------------------------------------------------------------------------------------ */
 
 /* Version 2.1, fetched at run time so that nothing but SDL2 has to be linked. */
 #define VIEW_GL(X)                                                                                                     \
@@ -125,7 +125,7 @@ static GLuint view_program(const view_gl *gl, const char *vertex, const char *fr
     return linked ? program : 0;
 }
 
-/* ---- state --------------------------------------------------------------------------------------------------------- */
+/* ---- state ------------------------------------------------------------------------------------------------------- */
 
 enum { VIEW_SLIDERS = 8, VIEW_PANEL_WIDTH = 330, VIEW_PANEL_HEIGHT = 318, VIEW_ROW = 16, VIEW_BALLS = 4 };
 
@@ -220,7 +220,7 @@ static void view_next_scene(view *v) {
     if (!view_reset(v, true)) v->quit = true;
 }
 
-/* ---- camera -------------------------------------------------------------------------------------------------------- */
+/* ---- camera ------------------------------------------------------------------------------------------------------ */
 
 static void view_camera(view *v) {
     float f = 1.0f / tanf(0.5f * v->fov * 0.017453293f), aspect = (float)v->width / (float)v->height;
@@ -249,7 +249,7 @@ static vec3 view_ray(const view *v, int x, int y) { /* from the eye; its part al
     return v3_madd(v3_madd(v->forward, v->right, a), v->up, b);
 }
 
-/* ---- hands: vertices, balls, sliders ------------------------------------------------------------------------------- */
+/* ---- hands: vertices, balls, sliders ----------------------------------------------------------------------------- */
 
 static bool view_grab(view *v, int x, int y) { /* the vertex nearest to the mouse, within 2 % of the picture */
     vec3 ray = v3_unit(view_ray(v, x, y));
@@ -317,7 +317,7 @@ static void view_press(view *v, int x, int y) {
     else if (!view_grab(v, x, y)) v->turning = true;
 }
 
-/* ---- drawing ------------------------------------------------------------------------------------------------------- */
+/* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
 static uint32_t view_tint(const view *v, const isph_view *view_, int i) { /* bytes r, g, b, a in memory */
     float scale = sqrtf(19.62f * (v->s->shown_hi.y - v->s->shown_lo.y)), value;
@@ -483,7 +483,7 @@ static bool view_write_screenshot(const view *v) {
     return ok;
 }
 
-/* ---- events and main ------------------------------------------------------------------------------------------------ */
+/* ---- events and main --------------------------------------------------------------------------------------------- */
 
 static void view_step(view *v) {
     scene_step(v->s);
@@ -628,7 +628,8 @@ int main(int argc, char **argv) {
     v.width = 1120, v.height = 760;
     if (!view_parse(&v, argc, argv, &thread_count)) {
         fprintf(stderr, "usage: view NAME [--scale F] [--set KEY=VALUE] [--threads N] [--size WxH]\n"
-                        "       [--frames N --screenshot FILE [--keys STRING] [--drag X,Y,X,Y]]; build/play --list shows the names\n");
+                        "       [--frames N --screenshot FILE [--keys STRING] [--drag X,Y,X,Y]]\n"
+                        "build/play --list shows the names\n");
         return 2;
     }
     pool = threads_create(thread_count);

@@ -1,6 +1,6 @@
-/* Validation of the scenes at full size: every scene of examples/scenes.h with the numbers of the papers, to its end and
-   with its own checks. A scene that the time of the program does not suffice for has failed: most truths of a scene are
-   about its end. SPDX-License-Identifier: MIT */
+/* Validation of the scenes at full size: every scene of examples/scenes.h with the numbers of the papers, to its end
+   and with its own checks. A scene that the time of the program does not suffice for has failed: most truths of a scene
+   are about its end. SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #define ISPHPBD_IMPLEMENTATION
 #define EXAMPLES_IMPLEMENTATION
