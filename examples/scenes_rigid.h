@@ -312,8 +312,9 @@ static void impact_measure(scene *s) { /* custom[0]: largest share of the water 
 static void impact_check(scene *s) {
     if (scene_complete(s)) scene_check_least(s, "splash_m", (double)s->measures.highest, 0.9);
     /* water gives way more slowly than the stone comes; only the thin sheet from under its rim overtakes it, by factors
-       of up to ten. By Wagner's theory (1932) the rim of the contact, at radius a, runs at 3 R V / (2 a) and the sheet
-       twice as fast; the narrowest contact that particles can show is one spacing wide */
+       of 2 to 10 (Thoroddsen et al. 2004, "Impact jetting by a solid sphere"). By Wagner's theory (1932) the rim of the
+       contact, at radius a, runs at 3 R V / (2 a) and the sheet twice as fast; the narrowest contact that particles can
+       show is one spacing wide */
     scene_check_most(s, "share_faster_than_stone", (double)s->measures.custom[0], 0.01);
     scene_check_most(s, "splash_speed_by_impact", (double)(s->measures.top_speed / IMPACT_SPEED),
                      fmin(10.0, (double)(3.0f * IMPACT_RADIUS / s->spacing)));
