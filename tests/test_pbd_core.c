@@ -273,6 +273,8 @@ TEST bad_bodies_are_refused(void) {
     ASSERT_EQ(ISPHPBD_BAD_DESC, refused(&r, &d));
     d = ipbd_body_desc_preset(IPBD_PRESET_COUNT), d.mesh = good.mesh;
     ASSERT_EQ(ISPHPBD_BAD_DESC, refused(&r, &d));
+    d = good, d.tether_slack = -0.5f; /* -1 alone is a choice */
+    ASSERT_EQ(ISPHPBD_BAD_DESC, refused(&r, &d));
     d = good, d.mesh.vertex_count = 0;
     ASSERT_EQ(ISPHPBD_BAD_MESH, refused(&r, &d));
     d = good, d.mesh.triangle_count = 0;

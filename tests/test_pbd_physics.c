@@ -561,6 +561,145 @@ TEST dihedral_gradients_are_right(void) {
     PASS();
 }
 
+/* ---- presets: what a newcomer sees of them ---- */
+
+/* Let fall from two corners, 1 m wide: the longest stretch of a thread (not of the diagonals), and the rms speed. */
+static void hang(ipbd_preset preset, float *stretch, double *rms) {
+    uint32_t pins[2] = {0, 20};
+    ipbd_body_desc d = grid_desc(preset, 21, 21, 1.0f, 1.0f);
+    ipbd_body body;
+    ipbd_world *world;
+    ipbd_view view;
+    int i;
+    d.pinned = pins, d.pinned_count = 2;
+    world = world_of(&d, &body, down(), 12);
+    run(world, 600);
+    view = ipbd_body_view(world, body);
+    for (i = 0, *stretch = 0.0f, *rms = 0.0; i < 21 * 21; ++i) {
+        isphpbd_vec3 p, q, v;
+        ipbd_body_vertex(world, body, i, &p, &v);
+        *rms += (double)isphpbdx_dot(v, v) / view.vertex_count;
+        if (i % 21 > 0 && ipbd_body_vertex(world, body, i - 1, &q, NULL) == ISPHPBD_OK)
+            *stretch = isphpbdx_max(*stretch, isphpbdx_length(isphpbdx_sub(p, q)) / 0.05f - 1.0f);
+        if (i >= 21 && ipbd_body_vertex(world, body, i - 21, &q, NULL) == ISPHPBD_OK)
+            *stretch = isphpbdx_max(*stretch, isphpbdx_length(isphpbdx_sub(p, q)) / 0.05f - 1.0f);
+    }
+    *rms = sqrt(*rms);
+    ipbd_destroy(world);
+}
+TEST hung_fabrics_hardly_stretch_and_come_to_rest(void) {
+    float stretch, rubber;
+    double rms;
+    int preset;
+    hang(IPBD_RUBBER_SHEET, &rubber, &rms);
+    ASSERTm("rubber rests", rms <= 0.01);
+    for (preset = IPBD_SILK; preset <= IPBD_LEATHER; ++preset) {
+        hang((ipbd_preset)preset, &stretch, &rms);
+        ASSERTm("a thread stretches by more than 2 %", stretch <= 0.02f);
+        ASSERTm("rubber stretches more", rubber > 3.0f * stretch);
+        ASSERTm("rests after 10 s", rms <= 0.01);
+    }
+    PASS();
+}
+/* A strip of 4 cm that stands out 9 cm over the edge of a table: how far its end comes down. */
+static float droop(ipbd_preset preset) {
+    uint32_t pins[10];
+    ipbd_body_desc d = grid_desc(preset, 5, 11, 0.04f, 0.10f);
+    ipbd_body body;
+    ipbd_world *world;
+    isphpbd_vec3 end;
+    int i;
+    for (i = 0; i < 10; ++i) pins[i] = (uint32_t)i;
+    d.pinned = pins, d.pinned_count = 10;
+    world = world_of(&d, &body, down(), 12);
+    run(world, 480);
+    ipbd_body_vertex(world, body, 52, &end, NULL);
+    ipbd_destroy(world);
+    return -end.y;
+}
+TEST stiffer_fabrics_droop_less(void) {
+    float last = 1.0f, now;
+    int preset;
+    for (preset = IPBD_SILK; preset <= IPBD_LEATHER; ++preset, last = now) {
+        now = droop((ipbd_preset)preset);
+        ASSERTm("each hangs less than the one before", now < last - 0.003f);
+    }
+    PASS();
+}
+/* What tethers carry is felt by the pins. */
+TEST pins_feel_the_tethers(void) {
+    uint32_t pins[2] = {0, 20};
+    ipbd_body_desc d = grid_desc(IPBD_CANVAS, 21, 21, 1.0f, 1.0f);
+    isphpbd_vec3 sum = nowhere(), force;
+    ipbd_body body;
+    ipbd_world *world;
+    int i;
+    d.pinned = pins, d.pinned_count = 2, d.damping = 5.0f;
+    world = world_of(&d, &body, down(), 12);
+    run(world, 900);
+    for (i = 0; i < 2; ++i) {
+        ASSERT_EQ(ISPHPBD_OK, ipbd_pin_force(world, body, (int)pins[i], &force));
+        sum = isphpbdx_add(sum, force);
+    }
+    ASSERT_IN_RANGE(-9.81 * ipbd_body_mass(world, body), (double)sum.y, 0.01 * 9.81 * ipbd_body_mass(world, body));
+    ipbd_destroy(world);
+    PASS();
+}
+/* ---- damping of what stands on the ground ---- */
+
+static ipbd_world *cube_on_ground(ipbd_body_desc *d, ipbd_body *body, isphpbd_vec3 gravity, float friction) {
+    ipbd_collider_desc ground = ipbd_collider_desc_default();
+    ipbd_world *world;
+    d->pose = ipbd_pose_at(0.0f, 0.16f, 0.0f), d->friction = friction;
+    world = world_of(d, body, gravity, 12);
+    ground.friction = friction;
+    ipbd_collider_create(world, &ground, NULL);
+    return world;
+}
+static double most_energy(ipbd_world *world, int steps) {
+    double most = 0.0;
+    for (; steps > 0; --steps) {
+        run(world, 1);
+        most = fmax(most, ipbd_world_stats(world).kinetic_energy);
+    }
+    return most;
+}
+/* It leans, is let go, and sways about its foot: all of that is deformation. Speeds decay by 1/s, half of the energy is
+   in them, so it decays by 1/s too: to e^-3 = 0.05 in three seconds. (Against the rigid motion that fits all vertices
+   best, which is most of a sway, 0.63 is left.) */
+TEST what_sways_on_the_ground_comes_to_rest(void) {
+    ipbd_body_desc d = cube_desc(3, 0.3f);
+    ipbd_body body;
+    ipbd_world *world;
+    double first, later;
+    d.young_modulus = 1e4f, d.poisson_ratio = 0.45f, d.damping = 1.0f;
+    world = cube_on_ground(&d, &body, isphpbd_v3(2.0f, -9.81f, 0.0f), 1.0f);
+    run(world, 240);
+    ipbd_set_gravity(world, down());
+    first = most_energy(world, 60);
+    run(world, 120);
+    later = most_energy(world, 60);
+    ASSERTm("sways at first", first > 0.05);
+    ASSERTm("and no more after three seconds", later < 0.1 * first);
+    ipbd_destroy(world);
+    PASS();
+}
+/* Damping is against deformation: what slides as a whole is not braked by it. */
+TEST what_slides_is_not_damped(void) {
+    ipbd_body_desc d = cube_desc(2, 0.3f);
+    ipbd_body body;
+    ipbd_world *world;
+    isphpbd_vec3 v;
+    d.young_modulus = 1e5f, d.damping = 5.0f, d.velocity = isphpbd_v3(1.0f, 0.0f, 0.5f);
+    world = cube_on_ground(&d, &body, down(), 0.0f);
+    run(world, 180);
+    ipbd_body_vertex(world, body, 13, NULL, &v);
+    ASSERT_IN_RANGE(1.0f, v.x, 0.01f);
+    ASSERT_IN_RANGE(0.5f, v.z, 0.01f);
+    ipbd_destroy(world);
+    PASS();
+}
+
 GREATEST_MAIN_DEFS();
 int main(int argc, char **argv) {
     GREATEST_MAIN_BEGIN();
@@ -583,5 +722,10 @@ int main(int argc, char **argv) {
     RUN_TEST(skins_follow);
     RUN_TEST(a_violent_blow_stays_finite);
     RUN_TEST(dihedral_gradients_are_right);
+    RUN_TEST(hung_fabrics_hardly_stretch_and_come_to_rest);
+    RUN_TEST(stiffer_fabrics_droop_less);
+    RUN_TEST(pins_feel_the_tethers);
+    RUN_TEST(what_sways_on_the_ground_comes_to_rest);
+    RUN_TEST(what_slides_is_not_damped);
     GREATEST_MAIN_END();
 }
