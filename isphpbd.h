@@ -1901,7 +1901,6 @@ static void isphpbdx_water_begin(void *user, const float *positions, const float
     c->outer = 0, c->relax = 1.0f;
     isphpbdx_watch_shells(world);
     isphpbdx_list_wet(world);
-    isphpbdx_slow_softs(c);
     isphpbdx_follow_bodies(c);
     isphpbdx_find_rims(c);
     memcpy(c->origin, c->soft->positions, bytes);
@@ -2832,6 +2831,7 @@ static void isphpbdx_water_finish(void *user, const float *start, float *positio
     isphpbdx_fence_all(world);
     isphpbdx_check_homes(c);
     isphpbdx_books_close(c);
+    isphpbdx_slow_softs(c);
     world->stats.ticks_coupling += isphpbdx_ticks(&world->desc.clock) - began;
 }
 

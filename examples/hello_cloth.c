@@ -1,5 +1,5 @@
-/* hello_cloth.c - the smallest useful cloth: a tablecloth falls over a ball and, given a name, is written as an OBJ file:
-   hello_cloth cloth.obj. SPDX: MIT
+/* hello_cloth.c - the smallest useful cloth: a tablecloth falls over a ball and, given a name, is written as an OBJ
+   file: hello_cloth cloth.obj. SPDX: MIT
 
    cc -std=c99 -O2 -ffp-contract=off -I. examples/hello_cloth.c -o hello_cloth -lm */
 #include <stdio.h>

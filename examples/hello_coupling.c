@@ -1,4 +1,4 @@
-/* hello_coupling.c - water poured into a hanging cloth: it sags under the weight, and not a drop goes through. SPDX: MIT
+/* hello_coupling.c - water poured into a hanging cloth: it sags under the weight and lets no drop through. SPDX: MIT
 
    cc -std=c99 -O2 -ffp-contract=off -I. examples/hello_coupling.c -o hello_coupling -lm */
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* host.h - a small rigid-body engine: the host that owns the bodies which float in the water of the scenes. SPDX: MIT
 
-   It knows nothing of water. Spheres, boxes, convex meshes and open shells fall, touch planes and each other, slide with
-   friction, bounce and stack. Contacts are found by sample points of one body in the solid of the other, and resolved by
-   sequential impulses. A program that couples it to a world does, for every step:
+   It knows nothing of water. Spheres, boxes, convex meshes and open shells fall, touch planes and each other, slide
+   with friction, bounce and stack. Contacts are found by sample points of one body in the solid of the other, and
+   resolved by sequential impulses. A program that couples it to a world does, for every step:
 
        isphpbd_body_put(world, handle, &host->bodies[i].motion);     // state in
        isphpbd_world_step(world, seconds);
@@ -71,7 +71,7 @@ typedef struct host {
 host *host_create(vec3 gravity); /* NULL: out of memory */
 void host_destroy(host *h);      /* NULL is fine */
 bool host_add_plane(host *h, vec3 normal, float offset);
-/* The number of the body, or -1: no room, or out of memory. Inertia of the filled shape; friction 0.4, no restitution. */
+/* The number of the body, or -1: no room, or out of memory. Inertia of the filled shape; friction 0.4, no bounce. */
 int host_add_sphere(host *h, float radius, float mass, vec3 position);
 int host_add_box(host *h, vec3 half, float mass, vec3 position);
 /* A closed convex mesh about its centre of mass, or a shell; both are copied. Inertia as mesh_inertia() says. */

@@ -1,4 +1,4 @@
-/* leaks.h - finds particles on the wrong side of triangles, by ways that have nothing to do with the library's. SPDX: MIT
+/* leaks.h - finds particles on the wrong side of triangles, by ways that the library does not share. SPDX: MIT
 
    Closed surfaces: the winding number of a particle, from the signed crossings of a ray straight up. Exact up to the
    rounding of doubles; points on shared edges are counted once.
@@ -32,8 +32,8 @@ void leak_free(leak_watch *w);
 /* How many of the points have a winding number other than `wanted` round the closed surface. -1: out of memory. */
 int leak_count_winding(leak_watch *w, const mesh *topology, const vec3 *vertices, const vec3 *points, int count,
                        int wanted);
-/* How many points changed sides since the last call. reach (m): how far from the sheet sides are known; choose it larger
-   than what a point moves in a step. -1: out of memory. */
+/* How many points changed sides since the last call. reach (m): how far from the sheet sides are known; choose it
+   larger than what a point moves in a step. -1: out of memory. */
 int leak_count_crossed(leak_watch *w, const mesh *topology, const vec3 *vertices, const vec3 *points,
                        const uint32_t *ids, int count, float reach);
 
@@ -124,8 +124,8 @@ static int leak_bin_of(const leak_bins *b, vec3 p, bool flat) {
 
 /* ---- winding number ---------------------------------------------------------------------------------------------- */
 
-/* Does the ray from p along +x of the plane pass the edge? 1, -1 (direction) or 0. Both triangles of an edge compute the
-   same number: the ends are ordered first. */
+/* Does the ray from p along +x of the plane pass the edge? 1, -1 (direction) or 0. Both triangles of an edge compute
+   the same number: the ends are ordered first. */
 static int leak_passes(vec3 a, vec3 b, vec3 p) {
     int sign = 1;
     double side;

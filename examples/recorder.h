@@ -118,7 +118,7 @@ static bool recorder_draw(recorder *r, scene *s) {
     if (!recorder_colors(r, s, &colors)) return false;
     view.fluid.positions = r->particles.position, view.fluid.foam = r->particles.foam,
     view.fluid.kind = r->particles.kind;
-    view.fluid.count = r->particles.count, view.fluid.spacing = s->spacing;
+    view.fluid.count = r->particles.count, view.fluid.spacing = s->spacing, view.fluid.smooth = s->smooth;
     view.fluid.lo = s->has_tank ? s->tank_lo : v3_sub(s->shown_lo, far);
     view.fluid.hi = s->has_tank ? s->tank_hi : v3_add(s->shown_hi, far);
     view.fluid.hi.y = s->shown_hi.y + far.y;

@@ -371,7 +371,7 @@ static bool render_photon(const render_context *c, vec3 o, vec3 d, vec3 *power, 
     *power = v3_all(1.0f);
     for (pass = 0; pass < 4; ++pass) {
         render_entry in, out;
-        float floor_t = (c->scene->ground - o.y) / d.y, foam, kind, stop;
+        float floor_t = (c->scene->ground - o.y) / d.y, foam, kind, stop, reach;
         bvh_hit hit = bvh_nearest(&c->tree, o, d, 1e-4f * c->size, floor_t);
         bool total, enters = render_enter(c, o, d, 1e-4f * c->size, hit.t, &in);
         render_liquid liquid;
@@ -399,7 +399,8 @@ static bool render_photon(const render_context *c, vec3 o, vec3 d, vec3 *power, 
         floor_t = (c->scene->ground - o.y) / d.y;
         render_leave(c, o, d, &out);
         stop = fminf(out.t, floor_t);
-        if (render_opaque_distance(c, o, d, stop) < 0.999f * stop) return false;
+        reach = fminf(stop + RENDER_TOUCH * c->scene->fluid.spacing, floor_t); /* cloth under water stops light too */
+        if (render_opaque_distance(c, o, d, reach) < 0.999f * reach) return false;
         hit = bvh_nearest(&c->tree, o, d, 1e-4f * c->size, stop + RENDER_TOUCH * c->scene->fluid.spacing);
         if (render_is_skin(c, &hit)) *power = v3_mul(*power, render_tint(c, &hit)); /* the one that holds the liquid */
         *power = v3_mul(*power, render_absorb(&liquid, stop));

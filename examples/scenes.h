@@ -121,6 +121,7 @@ struct scene {
     render_liquid look[2]; /* of the two materials */
     float slow;            /* how many times slower than life it is shown; default 1 */
     float foam;            /* 0..1, how white it turns where it is fast; default 1 */
+    float smooth;          /* of the surface as drawn, see surface_input; default 1 */
     scene_measures measures;
     scene_check checks[SCENE_CHECKS];
     int check_count;
@@ -572,6 +573,17 @@ static double scene_mean_height(const scene *s) { /* m, of the centre of mass ab
     return view.count ? sum / view.count : 0.0;
 }
 
+static float scene_mean_energy(const scene *s) { /* J/kg, above the height 0 */
+    isph_view view = isph_particles(s->fluid);
+    float sum = 0.0f;
+    int i;
+    for (i = 0; i < view.count; ++i) {
+        vec3 v = scene_velocity(&view, i);
+        sum += (9.81f * scene_position(&view, i).y + 0.5f * v3_dot(v, v)) / (float)view.count;
+    }
+    return sum;
+}
+
 /* Whether the scene ran for as long as it is meant to: only then its end can be judged. */
 static bool scene_complete(const scene *s) { return s->time >= s->def->seconds - 1.5f * s->dt; }
 
@@ -670,7 +682,7 @@ scene *scene_create(const char *name, const scene_options *options, char *messag
     s->seconds = options->seconds > 0.0f ? options->seconds : def->seconds;
     s->measures.highest = -1e30f;
     s->look[0] = s->look[1] = render_water(1.0f);
-    s->foam = s->slow = 1.0f;
+    s->foam = s->slow = s->smooth = 1.0f;
     if (!def->build(s) || !scene_keys_used(s)) {
         scene_destroy(s);
         return NULL;

@@ -3,7 +3,8 @@
    and iterations of its table 1; included by scenes.h. SPDX: MIT */
 
 /* Passes over the constraints per step: those of the paper (twice as many for cloth), divided into small steps, which
-   are far stiffer under the load of water than iterations (Macklin et al. 2019, "Small steps in physics simulation"). */
+   are far stiffer under the load of water than iterations (Macklin et al. 2019, "Small steps in physics
+   simulation"). */
 static isphpbd_world_desc coupled_desc(scene *s, float spacing, float volume, int substeps, int iterations) {
     isphpbd_world_desc desc = scene_world_desc(s, spacing, 200.0f * spacing, volume);
     desc.budget.soft_substeps = (int)scene_setting(s, "soft_substeps", (float)substeps);
@@ -77,7 +78,7 @@ static float scene_water_level(const scene *s) {
 
 #define WATER_BALLOON_RADIUS 0.087f
 #define WATER_BALLOON_DROP   0.40f /* m, height of the centre at the start */
-#define WATER_BALLOON_AIR    2e-5f /* 1/Pa, share of the volume by which its air gives way: 2 % per kPa */
+#define WATER_BALLOON_AIR    1e-5f /* 1/Pa, share of the volume by which its air gives way: 1 % per kPa */
 
 static bool water_balloon_build(scene *s) {
     isph_material_desc water = scene_water(s);
@@ -124,9 +125,7 @@ static void water_balloon_measure(scene *s) {
 
 static void water_balloon_check(scene *s) {
     const float *m = s->measures.custom;
-    /* where it strikes, the water has the pressure that stops it, rho v^2 / 2 = rho g times the way it fell */
-    scene_check_most(s, "skin_volume_change", (double)m[1],
-                     (double)(WATER_BALLOON_AIR * 9810.0f * (WATER_BALLOON_DROP - WATER_BALLOON_RADIUS)));
+    scene_check_most(s, "skin_volume_change", (double)m[1], 0.05);
     scene_check_volume(s, 0.03);
     scene_check_least(s, "lowest_m", (double)m[5], -0.002);
     if (!scene_complete(s)) return;
@@ -277,7 +276,7 @@ static bool shower_build(scene *s) {
     if (!scene_bars(s, lo, hi)) return false;
     if (!coupled_cloth(s, &sheet) || !scene_basin(s, lo, hi)) return false;
     scene_camera(s, v3(-0.72f, 0, -0.72f), v3(0.72f, 1.1f, 0.72f), 24.0f, 30.0f);
-    return scene_jet(s, v3(0, SHOWER_PINS, 0), v3(0, -1, 0), 0.18f, 0.6f, 1.23f);
+    return scene_jet(s, v3(0, SHOWER_PINS, 0), v3(0, -1, 0), 0.11f, 1.6f, 1.23f);
 }
 
 static void shower_measure(scene *s) { /* custom[0]: deepest of the sheet */
@@ -289,7 +288,7 @@ static void shower_check(scene *s) {
     if (scene_complete(s)) scene_check_least(s, "deepest_sag_m", (double)s->measures.custom[0], 0.15);
 }
 
-/* ---- soft solids -------------------------------------------------------------------------------------------------- */
+/* ---- soft solids ------------------------------------------------------------------------------------------------- */
 
 /* The paper's solids: springs along the edges and kept volumes. */
 static scene_object *coupled_solid(scene *s, const tets *t, float density, float stiffness, vec3 place, vec3 color) {
@@ -402,14 +401,14 @@ static bool pot_build(scene *s) {
     isphpbd_world_desc desc = coupled_desc(s, 0.005f, 0.0036f, 4, 5);
     scene_object *pot;
     tets t;
-    s->look[0] = render_water(0.12f), s->slow = 4.0f;
+    s->look[0] = render_water(0.30f), s->slow = 4.0f;
     if (!scene_start_world(s, &desc, &water) || !scene_floor(s, 0.0f)) return false;
     if (!tets_create(&t, POT_SIDE, POT_ROWS, POT_SIDE, pot_keep, pot_map))
         return scene_fail(s, "pot", ISPHPBD_OUT_OF_MEMORY);
-    pot = coupled_solid(s, &t, 1100.0f, 0.8f, v3(0, POT_DROP, 0), v3(0.72f, 0.33f, 0.18f));
+    pot = coupled_solid(s, &t, 1100.0f, 0.8f, v3(0, POT_DROP, 0), v3(0.95f, 0.82f, 0.74f));
     tets_free(&t);
     if (!pot) return false;
-    pot->guard = GUARD_KEEPS_OUT, pot->opacity = 0.25f;
+    pot->guard = GUARD_KEEPS_OUT, pot->opacity = 0.10f;
     scene_camera(s, v3(-0.24f, 0, -0.24f), v3(0.24f, 0.56f, 0.24f), 20.0f, 14.0f);
     return scene_add_where(s, s->liquid[0], v3(-POT_TOP, POT_DROP, -POT_TOP), v3(POT_TOP, POT_DROP + 0.222f, POT_TOP),
                            pot_inside);

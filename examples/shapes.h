@@ -44,8 +44,8 @@ void mesh_frame(mesh *m, vec3 lo, vec3 hi, float width);
 typedef float (*mesh_distance)(vec3 p);
 void mesh_from_distance(mesh *m, mesh_distance distance, vec3 lo, vec3 hi, int n);
 /* A sitting rabbit 1 m high on y = 0, looking along +x: approximate signed distance in m. The mesh reaches half its
-   height below y = 0, so that what is found inside has no way out through the ground; clean at 16, 20, 24, 30 cells, see
-   mesh_from_distance. */
+   height below y = 0, so that what is found inside has no way out through the ground; clean at 16, 20, 24, 30 cells,
+   see mesh_from_distance. */
 float bunny_distance(vec3 p);
 void mesh_bunny(mesh *m, float height, int cells);
 void mesh_free(mesh *m);

@@ -26,6 +26,7 @@ typedef struct surface_input {
     const unsigned char *kind; /* 0 or 1 per particle: which of two liquids, or NULL */
     int count;
     float spacing; /* m, distance of particles at rest */
+    float smooth;  /* 1: usual; more: the neighbourhood that shapes a drop is so much wider, for thick liquids */
     vec3 lo, hi;   /* nothing outside this box is shown */
     unsigned walls;
     /* What lies at most reach away along the unit direction, and the plane of its face (unit normal, a point of it).
@@ -116,7 +117,7 @@ static float *surface_component(vec3 *v, int axis) { return axis == 0 ? &v->x : 
 static bool surface_collect(surface_work *w) {
     surface_drop d;
     int i, wall, n;
-    float near = (SURFACE_REACH + 0.5f) * w->in->spacing;
+    float near = (SURFACE_REACH * w->in->smooth + 0.5f) * w->in->spacing;
     memset(&d, 0, sizeof d);
     for (i = 0; i < w->in->count; ++i) {
         vec3 p = w->in->positions[i], lo = w->s->lo, hi = w->s->hi;
@@ -154,7 +155,7 @@ static bool surface_sort(surface_work *w) {
     int i, bins;
     w->lo = hi;
     for (i = 1; i < w->count; ++i) w->lo = v3_min(w->lo, w->drops[i].position), hi = v3_max(hi, w->drops[i].position);
-    w->reach = SURFACE_REACH * w->in->spacing;
+    w->reach = SURFACE_REACH * w->in->smooth * w->in->spacing;
     w->nx = (int)((hi.x - w->lo.x) / w->reach) + 1;
     w->ny = (int)((hi.y - w->lo.y) / w->reach) + 1;
     w->nz = (int)((hi.z - w->lo.z) / w->reach) + 1;
@@ -211,7 +212,7 @@ static surface_sums surface_neighbours(const surface_work *w, vec3 p, bool shape
 }
 
 /* Sets shape = a * identity + b * covariance, stores its inverse and what the splat needs. */
-static void surface_shape(surface_drop *d, const surface_sums *n, float variance, float spacing) {
+static void surface_shape(surface_drop *d, const surface_sums *n, float variance, float spacing, float smooth) {
     const float least = 0.35f; /* of the ellipsoid's axes, so that a sheet still covers two grid points */
     float b = (1.0f - least) / variance, mx = n->mean.x / n->w, my = n->mean.y / n->w, mz = n->mean.z / n->w;
     float xx = least + b * (n->xx / n->w - mx * mx), yy = least + b * (n->yy / n->w - my * my);
@@ -221,7 +222,7 @@ static void surface_shape(surface_drop *d, const surface_sums *n, float variance
     float det = xx * cx + xy * cy + xz * cz, inverse = 1.0f / det, h;
     d->xx = cx * inverse, d->xy = cy * inverse, d->xz = cz * inverse;
     d->yy = (xx * zz - xz * xz) * inverse, d->yz = (xy * xz - xx * yz) * inverse, d->zz = (xx * yy - xy * xy) * inverse;
-    h = d->radius = spacing * (1.0f + 1.6f * f_smooth(0.02f, 0.3f, d->fill));
+    h = d->radius = spacing * smooth * (1.0f + 1.6f * f_smooth(0.02f, 0.3f, d->fill));
     d->extent = v3(h * sqrtf(xx * xx + xy * xy + xz * xz), h * sqrtf(xy * xy + yy * yy + yz * yz),
                    h * sqrtf(xz * xz + yz * yz + zz * zz));
     /* 315 / (64 pi) normalises (1 - q^2)^3 over the unit ball */
@@ -244,13 +245,13 @@ enum { SURFACE_CHUNK = 1024 };
 static void surface_shape_task(void *ctx, int task) {
     surface_work *w = (surface_work *)ctx;
     int i, end = (task + 1) * SURFACE_CHUNK < w->count ? (task + 1) * SURFACE_CHUNK : w->count;
-    float spacing = w->in->spacing, full = 2.0944f * SURFACE_REACH * SURFACE_REACH * SURFACE_REACH;
+    float across = w->reach / w->in->spacing, full = 2.0944f * across * across * across;
     for (i = task * SURFACE_CHUNK; i < end; ++i) {
         surface_drop *d = &w->drops[i];
         surface_sums n = surface_neighbours(w, d->position, true);
         d->fill = n.w / full;
         d->shift = v3_scale(n.mean, 1.0f / n.w);
-        surface_shape(d, &n, 0.15f * w->reach * w->reach, spacing);
+        surface_shape(d, &n, 0.15f * w->reach * w->reach, w->in->spacing, w->in->smooth);
         d->weight *= surface_thinned(d, w->reach) * (1.0f - surface_sprayed(d));
     }
 }
@@ -442,7 +443,7 @@ static void surface_classify_task(void *ctx, int bz) {
 }
 
 static bool surface_allocate(surface *s, surface_work *w) {
-    vec3 lo = s->hi, hi = s->lo, margin = v3_all(2.0f * w->in->spacing), size;
+    vec3 lo = s->hi, hi = s->lo, margin = v3_all(2.0f * w->in->smooth * w->in->spacing), size;
     size_t n;
     int i;
     for (i = 0; i < w->count; ++i) lo = v3_min(lo, w->spare[i].position), hi = v3_max(hi, w->spare[i].position);

@@ -4,8 +4,9 @@
    left mouse      turns; on a slider sets it; on cloth grabs and drags a vertex      wheel: nearer, farther
    space pause     n one step     r reset     b shoot a ball     c next colours     tab next scene     esc end
 
-   --frames N --screenshot FILE runs N frames and writes a picture; --keys STRING presses one key per frame. So that it
-   can be tested on a machine without a screen: SDL_VIDEODRIVER=offscreen. */
+   --frames N --screenshot FILE runs N frames and writes a picture; --keys STRING presses one key per frame, --drag
+   X,Y,X,Y moves the mouse from pixel to pixel with its button held. So that it can be tested on a machine without a
+   screen: SDL_VIDEODRIVER=offscreen. */
 #define _POSIX_C_SOURCE 200809L
 #define ISPHPBD_IMPLEMENTATION
 #define EXAMPLES_IMPLEMENTATION
@@ -22,7 +23,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- OpenGL ------------------------------------------------------------------------------------------------------- */
+/* ---- OpenGL ------------------------------------------------------------------------------------------------------ */
 
 /* Version 2.1, fetched at run time so that nothing but SDL2 has to be linked. */
 #define VIEW_GL(X)                                                                                                     \
@@ -124,7 +125,7 @@ static GLuint view_program(const view_gl *gl, const char *vertex, const char *fr
     return linked ? program : 0;
 }
 
-/* ---- state --------------------------------------------------------------------------------------------------------- */
+/* ---- state ------------------------------------------------------------------------------------------------------- */
 
 enum { VIEW_SLIDERS = 8, VIEW_PANEL_WIDTH = 330, VIEW_PANEL_HEIGHT = 318, VIEW_ROW = 16, VIEW_BALLS = 4 };
 
@@ -136,6 +137,8 @@ typedef struct view_slider {
 
 typedef struct view {
     const char *name, *screenshot, *keys;
+    int drag[4]; /* pixels: from x, y to x, y */
+    bool drags;
     scene_options options;
     scene *s;
     int width, height, frames, frame, colors, slider; /* slider: the one that is held, or -1 */
@@ -217,14 +220,17 @@ static void view_next_scene(view *v) {
     if (!view_reset(v, true)) v->quit = true;
 }
 
-/* ---- camera -------------------------------------------------------------------------------------------------------- */
+/* ---- camera ------------------------------------------------------------------------------------------------------ */
 
 static void view_camera(view *v) {
     float f = 1.0f / tanf(0.5f * v->fov * 0.017453293f), aspect = (float)v->width / (float)v->height;
     float nearest = 0.02f * v->distance, farthest = 20.0f * v->distance, row[3][4];
     float a = (farthest + nearest) / (nearest - farthest), b = 2.0f * farthest * nearest / (nearest - farthest);
-    vec3 back = v3(sinf(v->yaw) * cosf(v->pitch), sinf(v->pitch), cosf(v->yaw) * cosf(v->pitch)), axis[3];
+    float lowest = (v->s->ground - v->target.y) / v->distance + 0.02f; /* the eye stays above the ground */
+    vec3 back, axis[3];
     int i;
+    v->pitch = fmaxf(v->pitch, asinf(f_clamp(lowest, -1.0f, 1.0f)));
+    back = v3(sinf(v->yaw) * cosf(v->pitch), sinf(v->pitch), cosf(v->yaw) * cosf(v->pitch));
     v->eye = v3_madd(v->target, back, v->distance), v->forward = v3_scale(back, -1.0f);
     v->right = v3_unit(v3_cross(v3(0, 1, 0), back)), v->up = v3_cross(back, v->right);
     axis[0] = v->right, axis[1] = v->up, axis[2] = back;
@@ -243,7 +249,7 @@ static vec3 view_ray(const view *v, int x, int y) { /* from the eye; its part al
     return v3_madd(v3_madd(v->forward, v->right, a), v->up, b);
 }
 
-/* ---- hands: vertices, balls, sliders ------------------------------------------------------------------------------- */
+/* ---- hands: vertices, balls, sliders ----------------------------------------------------------------------------- */
 
 static bool view_grab(view *v, int x, int y) { /* the vertex nearest to the mouse, within 2 % of the picture */
     vec3 ray = v3_unit(view_ray(v, x, y));
@@ -311,7 +317,7 @@ static void view_press(view *v, int x, int y) {
     else if (!view_grab(v, x, y)) v->turning = true;
 }
 
-/* ---- drawing ------------------------------------------------------------------------------------------------------- */
+/* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
 static uint32_t view_tint(const view *v, const isph_view *view_, int i) { /* bytes r, g, b, a in memory */
     float scale = sqrtf(19.62f * (v->s->shown_hi.y - v->s->shown_lo.y)), value;
@@ -477,7 +483,7 @@ static bool view_write_screenshot(const view *v) {
     return ok;
 }
 
-/* ---- events and main ------------------------------------------------------------------------------------------------ */
+/* ---- events and main --------------------------------------------------------------------------------------------- */
 
 static void view_step(view *v) {
     scene_step(v->s);
@@ -502,7 +508,7 @@ static void view_mouse_moved(view *v, int x, int y, int dx, int dy) {
     else if (v->grabbed) view_drag(v, x, y);
     else if (v->turning) {
         v->yaw -= 0.008f * (float)dx;
-        v->pitch = f_clamp(v->pitch + 0.008f * (float)dy, -0.2f, 1.5f);
+        v->pitch = f_clamp(v->pitch + 0.008f * (float)dy, -1.5f, 1.5f);
     }
 }
 
@@ -534,11 +540,24 @@ static void view_advance(view *v) {
     for (i = 0; i < (steps < 1 ? 1 : steps) && (i == 0 || view_ticks(NULL) - start < 12000000u); ++i) view_step(v);
 }
 
+/* The mouse of --drag: pressed in the first frame, under way until the last. */
+static void view_play_drag(view *v) {
+    int i, at[2], last[2];
+    if (v->frame == 0) view_press(v, v->drag[0], v->drag[1]);
+    for (i = 0; i < 2; ++i) {
+        at[i] = v->drag[i] + (v->drag[2 + i] - v->drag[i]) * (v->frame + 1) / v->frames;
+        last[i] = v->drag[i] + (v->drag[2 + i] - v->drag[i]) * v->frame / v->frames;
+    }
+    view_mouse_moved(v, at[0], at[1], at[0] - last[0], at[1] - last[1]);
+}
+
 static int view_run(view *v, SDL_Window *window) {
     int keys = v->keys ? (int)strlen(v->keys) : 0;
+    view_camera(v); /* what is pressed before the first picture needs it */
     while (!v->quit && (v->frames == 0 || v->frame < v->frames)) {
         view_events(v);
         if (v->frame < keys) view_key(v, v->keys[v->frame], v->width / 2, v->height / 2);
+        if (v->drags) view_play_drag(v);
         if (!v->paused && !v->quit) view_advance(v);
         if (v->quit) break;
         view_draw(v);
@@ -568,6 +587,8 @@ static bool view_option(view *v, const char *name, const char *value, int *threa
     if (strcmp(name, "--threads") == 0) return (*thread_count = atoi(value)) > 0;
     if (strcmp(name, "--frames") == 0) return (v->frames = atoi(value)) > 0;
     if (strcmp(name, "--keys") == 0) return v->keys = value, true;
+    if (strcmp(name, "--drag") == 0)
+        return v->drags = sscanf(value, "%d,%d,%d,%d", &v->drag[0], &v->drag[1], &v->drag[2], &v->drag[3]) == 4;
     if (strcmp(name, "--screenshot") == 0) return v->screenshot = value, true;
     if (strcmp(name, "--size") == 0)
         return sscanf(value, "%dx%d", &v->width, &v->height) == 2 && v->width >= 64 && v->height >= 64;
@@ -581,7 +602,7 @@ static bool view_parse(view *v, int argc, char **argv, int *thread_count) {
         else if (i + 1 < argc && view_option(v, argv[i], argv[i + 1], thread_count)) ++i;
         else return false;
     }
-    return v->name != NULL && (!v->screenshot || v->frames > 0);
+    return v->name != NULL && ((!v->screenshot && !v->drags) || v->frames > 0);
 }
 
 static bool view_open(view *v, SDL_Window **window) {
@@ -607,7 +628,8 @@ int main(int argc, char **argv) {
     v.width = 1120, v.height = 760;
     if (!view_parse(&v, argc, argv, &thread_count)) {
         fprintf(stderr, "usage: view NAME [--scale F] [--set KEY=VALUE] [--threads N] [--size WxH]\n"
-                        "       [--frames N --screenshot FILE [--keys STRING]]; build/play --list shows the names\n");
+                        "       [--frames N --screenshot FILE [--keys STRING] [--drag X,Y,X,Y]]\n"
+                        "build/play --list shows the names\n");
         return 2;
     }
     pool = threads_create(thread_count);

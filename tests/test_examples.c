@@ -1,4 +1,5 @@
-/* What the examples stand on: pictures, meshes, rays, leak counting, the host, threads; every scene is built and stepped. */
+/* What the examples stand on: pictures, meshes, rays, leak counting, the host, threads; every scene is built and
+   stepped. */
 #define _POSIX_C_SOURCE 200809L
 #define ISPHPBD_IMPLEMENTATION
 #define EXAMPLES_IMPLEMENTATION
@@ -271,8 +272,8 @@ TEST the_surface_is_where_the_water_ends(void) {
             for (x = 0; x < SIDE; ++x)
                 points[n++] = v3_scale(v3((float)x + 0.5f, (float)y + 0.5f, (float)z + 0.5f), spacing);
     memset(&in, 0, sizeof in);
-    in.positions = points, in.count = n, in.spacing = spacing, in.lo = v3(0, 0, 0), in.hi = v3(1, 2, 1),
-    in.walls = 0x37;
+    in.positions = points, in.count = n, in.spacing = spacing, in.smooth = 1.0f, in.walls = 0x37;
+    in.lo = v3(0, 0, 0), in.hi = v3(1, 2, 1);
     ASSERT(surface_create(&s, &in, NULL));
     for (x = 0; x < 10; ++x) {
         vec3 from = v3(0.01f + 0.109f * (float)x, 1.5f, 0.99f - 0.1f * (float)x), normal;
@@ -308,7 +309,8 @@ TEST water_ends_at_what_it_touches(void) {
             for (x = SIDE / 4; x < SIDE; ++x)
                 points[n++] = v3_scale(v3((float)x + 0.5f, (float)y + 0.5f, (float)z + 0.5f), spacing);
     memset(&in, 0, sizeof in);
-    in.positions = points, in.count = n, in.spacing = spacing, in.lo = v3(0, 0, 0), in.hi = v3(1, 2, 1);
+    in.positions = points, in.count = n, in.spacing = spacing, in.smooth = 1.0f;
+    in.lo = v3(0, 0, 0), in.hi = v3(1, 2, 1);
     in.solid = face_at_quarter, in.solid_user = &touch;
     for (touch = SURFACE_THICK; touch <= SURFACE_THIN; touch = (surface_touch)(touch + 1)) {
         ASSERT(surface_create(&s, &in, NULL));
@@ -322,14 +324,14 @@ TEST water_ends_at_what_it_touches(void) {
     PASS();
 }
 
-/* ---- leaks --------------------------------------------------------------------------------------------------------- */
+/* ---- leaks ------------------------------------------------------------------------------------------------------- */
 
 static float random_share(uint32_t *state) {
     *state = *state * 1664525u + 1013904223u;
     return (float)(*state >> 8) / 16777216.0f;
 }
 
-/* Against the distance from the centre; points just below vertices of the ball put the ray through corners and edges. */
+/* Against the distance from the centre; points just below vertices of the ball put the ray through its edges. */
 TEST the_winding_number_finds_the_inside(void) {
     enum { COUNT = 3000 };
     static vec3 points[COUNT];
@@ -384,7 +386,7 @@ TEST who_goes_through_a_sheet_is_found(void) {
     PASS();
 }
 
-/* ---- the host ------------------------------------------------------------------------------------------------------ */
+/* ---- the host ---------------------------------------------------------------------------------------------------- */
 
 static void host_play(host *h, int steps) {
     for (; steps > 0; --steps) host_step(h, 1.0f / 60.0f);
@@ -434,7 +436,7 @@ TEST bounces_and_slides_as_told(void) {
     PASS();
 }
 
-/* Two balls collide in empty space: momentum stays; a spinning box turns about all axes and keeps its angular momentum. */
+/* Two balls collide in empty space: momentum stays; a spinning box turns about all axes and keeps its momentum. */
 TEST the_host_conserves_momentum(void) {
     host *h = host_create(v3(0, 0, 0));
     isphpbd_impulse push;

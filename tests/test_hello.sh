@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every examples/hello_*.c compiles by the command in its first lines, without a warning, runs, and says something; none
-# has more than 80 lines. They share one implementation, compiled in the same way; THOROUGH=1 makes one for each.
+# has more than 80 lines. The README shows one of them. They share one implementation, compiled in the same way;
+# THOROUGH=1 makes one for each.
 . tests/support/cases.sh
 how='-std=c99 -O2 -ffp-contract=off -I.'
 share=
@@ -22,4 +23,9 @@ for source in examples/hello_*.c; do
     lines=$(wc -l <"$source")
     if [ "$lines" -lt 80 ]; then pass; else fail "$name" "has $lines lines, more than 80"; fi
 done
+
+# The quick start of the README is hello_water.c from its first #include on.
+sed -n '/^```c$/,/^```$/p' README.md | sed '1d;/^```$/,$d' >"$work/readme.c"
+sed -n '/^#include/,$p' examples/hello_water.c >"$work/hello.c"
+check 'the quick start of the README is hello_water.c' diff "$work/readme.c" "$work/hello.c"
 finish

@@ -1,0 +1,51 @@
+#!/bin/sh
+# The player as a newcomer uses it: the scenes by name, the keys of its JSON, the files it writes, its exit codes.
+. tests/support/cases.sh
+play=$work/play
+check 'play compiles' ${CC:-cc} -std=c99 -O1 -ffp-contract=off -I. examples/play.c -o "$play" -lm -lpthread
+[ -x "$play" ] || { finish; exit 1; }
+
+# Succeeds when the command ends with this exit code.
+exits() { # code, command...
+    wanted=$1
+    shift
+    "$@"
+    [ $? -eq "$wanted" ]
+}
+
+"$play" --list >"$work/list"
+for name in water_balloon double_cloth thin_shell_basin shower_cloth lifebuoy_ball flower_pot buoyancy_spheres \
+    bunny_slip bunny_noslip pillar sinking_ship vessel slip_ramp impact floating_cuboids drag_spheres stone_skipping \
+    flotsam double_dam_break rotating_cuboid collapse_recovery one_cell_recovery pushout moving_cup dam_break tank \
+    two_fluids honey; do
+    check "there is a scene $name" grep -q "^$name " "$work/list"
+done
+
+short='tank --scale 0.02 --seconds 0.1 --quiet'
+check 'a scene whose checks hold ends with 0' exits 0 "$play" $short --json
+keys=$(grep -o '"[a-z_]*":' "$work/output" | tr -d '":' | awk '!seen[$0]++' | xargs)
+wanted='scene particles soft_vertices triangles constraints bodies dt steps simulated_seconds ms_per_step'
+wanted="$wanted wall_ms_per_step particle_steps_per_second pressure_iterations_mean density_iterations_mean"
+wanted="$wanted coupling_iterations_mean coupling_mismatch_max density_error_mean density_error_max volume_change"
+wanted="$wanted leaked nan removed allocations_while_stepping bytes_peak hash checks name value limit ok"
+if [ "$keys" = "$wanted" ]; then pass; else fail 'keys of the JSON' "$keys"; fi
+
+# Two liquids that are equally thin: neither ball is deeper, which the scene calls wrong.
+check 'a scene with a check that fails ends with 1' \
+    exits 1 "$play" drag_spheres --scale 0.05 --seconds 0.85 --set thick=0.1 --quiet
+check 'a setting, a step and threads can be given' \
+    exits 0 "$play" $short --set viscosity=0.01 --dt 0.01 --threads 2
+
+for wrong in 'no_such_scene' 'tank --no-such-option 1' 'tank --scale x' 'tank --seconds' 'tank --set viscosity' \
+    'tank --set no_such_key=1' 'tank pillar' 'tank --view x' 'tank --size 7' 'tank --threads 0' ''; do
+    check "wrong: '$wrong'" exits 2 "$play" $wrong
+    if [ -s "$work/output" ]; then pass; else fail "wrong: '$wrong'" 'is not explained'; fi
+done
+
+check 'pictures and geometry' "$play" $short --size 64x48 --png "$work/png" --sheet "$work/sheet.png" \
+    --apng "$work/movie.apng" --obj "$work/obj" --ply "$work/ply" --view pressure
+for file in png/frame_0000.png sheet.png movie.apng obj/frame_0000.obj ply/frame_0000.ply; do
+    if [ -s "$work/$file" ]; then pass; else fail "$file" 'was not written'; fi
+done
+check 'a file that cannot be written ends with 2' exits 2 "$play" $short --size 64x48 --sheet "$work/none/sheet.png"
+finish
