@@ -3586,8 +3586,9 @@ static void ipbdx_predict_task(void *context, int index) {
     }
 }
 /* Long range attachments (Kim et al. 2012): not further from a pin than the mesh allows; where pins are farther apart
-   than that, as far as they stretch the mesh. A tether takes a share of the excess per iteration only: a full stop would
-   be a wall for what flies into the cloth. Each carries one vertex: at rest the excess is g h^2 / share, 0.04 mm. */
+   than that, as far as they stretch the mesh. A tether takes a share of the excess per iteration only: a full stop
+   would be a wall for what flies into the cloth. Each carries one vertex: at rest the excess is g h^2 / share, 0.04 mm.
+   */
 static isphpbd_vec3 ipbdx_anchor(const ipbd_world *world, const ipbdx_body *body, const ipbdx_tether *tether) {
     return ipbdx_v3(world->positions + 4 * ((size_t)body->vertex_begin + tether->anchor));
 }
