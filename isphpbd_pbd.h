@@ -3673,9 +3673,10 @@ static void ipbdx_end_multipliers(ipbd_world *world, ipbdx_body *body) {
 
 /* Tethers lead to the nearest pins of the two nearest groups of pins (pins joined by edges are one group: a second
    tether to the neighbour of the first pin would hold nothing more). Distances are along the mesh, by relaxing edges,
-   and triangles laid flat, until nothing changes; the vertices' breadth-first order makes that a few sweeps. Runs when
-   pins changed. */
-static bool ipbdx_offer_tether(ipbdx_pin *pins, ipbdx_pin *to, uint32_t anchor, float reach) {
+   and triangles laid flat, until nothing changes; the vertices' breadth-first order makes that a few sweeps. Meanwhile
+   tethers[0].pull holds the sweep that changed a vertex last: what starts at vertices that did not change since the
+   sweep before has nothing new to offer. Runs when pins changed. */
+static bool ipbdx_offer_tether(ipbdx_pin *pins, ipbdx_pin *to, uint32_t anchor, float reach, float sweep) {
     const uint32_t group = pins[anchor].tethers[0].anchor;
     int k;
     for (k = 0; k < IPBDX_TETHERS && !to->pinned; ++k) {
@@ -3684,6 +3685,7 @@ static bool ipbdx_offer_tether(ipbdx_pin *pins, ipbdx_pin *to, uint32_t anchor, 
         if (reach < tether->reach * (1.0f - 1e-5f)) { /* less is rounding, and would go on for ever */
             if (k == 0 && !same) to->tethers[1] = to->tethers[0];
             tether->anchor = anchor, tether->reach = reach;
+            to->tethers[0].pull = sweep;
             return true;
         }
         if (same) return false;
@@ -3696,12 +3698,15 @@ static ipbdx_tether ipbdx_way(const ipbdx_pin *pins, uint32_t i, int k) {
     if (pins[i].pinned) way.anchor = k == 0 ? i : IPBDX_NONE, way.reach = 0.0f;
     return way;
 }
-static bool ipbdx_relax_edge(ipbdx_pin *pins, uint32_t from, uint32_t to, float length) {
+static bool ipbdx_has_news(const ipbdx_pin *pins, uint32_t i, float sweep) {
+    return pins[i].tethers[0].pull >= sweep - 1.0f;
+}
+static bool ipbdx_relax_edge(ipbdx_pin *pins, uint32_t from, uint32_t to, float length, float sweep) {
     bool changed = false;
     int k;
-    for (k = 0; k < IPBDX_TETHERS; ++k) {
+    for (k = 0; k < IPBDX_TETHERS && ipbdx_has_news(pins, from, sweep); ++k) {
         const ipbdx_tether way = ipbdx_way(pins, from, k);
-        if (way.anchor != IPBDX_NONE && ipbdx_offer_tether(pins, pins + to, way.anchor, way.reach + length))
+        if (way.anchor != IPBDX_NONE && ipbdx_offer_tether(pins, pins + to, way.anchor, way.reach + length, sweep))
             changed = true;
     }
     return changed;
@@ -3716,22 +3721,24 @@ static float ipbdx_unfold(float u, float v, float ab, float ac, float bc) {
     if (!(s2 > 0.0f) || !(c2 > 0.0f) || cross < 0.0f || cross > ab) return -1.0f;
     return sqrtf((cx - sx) * (cx - sx) + (cy + sy) * (cy + sy));
 }
-static bool ipbdx_relax_triangle(ipbdx_pin *pins, const isphpbd_vec3 *rests, const uint32_t *t, int corner) {
+static bool ipbdx_relax_triangle(ipbdx_pin *pins, const isphpbd_vec3 *rests, const uint32_t *t, int corner,
+                                 float sweep) {
     const uint32_t a = t[(corner + 1) % 3], b = t[(corner + 2) % 3], c = t[corner];
-    const float ab = isphpbdx_length(isphpbdx_sub(rests[a], rests[b])),
-                ac = isphpbdx_length(isphpbdx_sub(rests[a], rests[c])),
-                bc = isphpbdx_length(isphpbdx_sub(rests[b], rests[c]));
     bool changed = false;
+    float ab, ac, bc;
     int i, k;
+    if (!ipbdx_has_news(pins, a, sweep) && !ipbdx_has_news(pins, b, sweep)) return false;
+    ab = isphpbdx_length(isphpbdx_sub(rests[a], rests[b])), ac = isphpbdx_length(isphpbdx_sub(rests[a], rests[c]));
+    bc = isphpbdx_length(isphpbdx_sub(rests[b], rests[c]));
     for (i = 0; i < IPBDX_TETHERS * IPBDX_TETHERS && !pins[c].pinned; ++i) {
         const ipbdx_tether u = ipbdx_way(pins, a, i / IPBDX_TETHERS), v = ipbdx_way(pins, b, i % IPBDX_TETHERS);
         float reach;
         if (u.anchor == IPBDX_NONE || u.anchor != v.anchor) continue;
         reach = ipbdx_unfold(u.reach, v.reach, ab, ac, bc);
-        if (reach > 0.0f && ipbdx_offer_tether(pins, pins + c, u.anchor, reach)) changed = true;
+        if (reach > 0.0f && ipbdx_offer_tether(pins, pins + c, u.anchor, reach, sweep)) changed = true;
     }
     for (k = 0; k < 2; ++k)
-        if (ipbdx_relax_edge(pins, k ? a : b, c, k ? ac : bc)) changed = true;
+        if (ipbdx_relax_edge(pins, k ? a : b, c, k ? ac : bc, sweep)) changed = true;
     return changed;
 }
 /* Every pin knows the first vertex of its group. */
@@ -3742,24 +3749,36 @@ static bool ipbdx_join_pins(ipbdx_pin *pins, uint32_t i, uint32_t j) {
     else a->anchor = b->anchor;
     return true;
 }
-static bool ipbdx_sweep_tethers(ipbd_world *world, const ipbdx_body *body, bool backward, bool joining) {
+static bool ipbdx_sweep_groups(ipbd_world *world, const ipbdx_body *body) {
+    const ipbdx_edges *edges = world->edges + body->group_begin[IPBDX_EDGES];
+    bool changed = false;
+    int i, lane;
+    for (i = 0; i < body->group_count[IPBDX_EDGES]; ++i)
+        for (lane = 0; lane < 4; ++lane)
+            if (ipbdx_join_pins(world->pins + body->vertex_begin, edges[i].v[0][lane], edges[i].v[1][lane]))
+                changed = true;
+    return changed;
+}
+static bool ipbdx_sweep_tethers(ipbd_world *world, const ipbdx_body *body, int sweep) {
     ipbdx_pin *pins = world->pins + body->vertex_begin;
     const ipbdx_edges *edges = world->edges + body->group_begin[IPBDX_EDGES];
     const uint32_t *triangles = world->triangles + 3 * (size_t)body->triangle_begin;
-    int i, lane, groups = body->group_count[IPBDX_EDGES];
+    const int groups = body->group_count[IPBDX_EDGES], corners = 3 * body->triangle_count;
+    const bool backward = sweep % 2 == 0;
+    const float now = (float)sweep;
     bool changed = false;
+    int i, lane;
     for (i = 0; i < groups; ++i) {
         const ipbdx_edges *g = edges + (backward ? groups - 1 - i : i);
         for (lane = 0; lane < 4; ++lane) {
             const uint32_t a = g->v[0][lane], b = g->v[1][lane];
-            if (joining) changed = ipbdx_join_pins(pins, a, b) || changed;
-            else if (ipbdx_relax_edge(pins, a, b, g->rest[lane]) || ipbdx_relax_edge(pins, b, a, g->rest[lane]))
-                changed = true;
+            if (ipbdx_relax_edge(pins, a, b, g->rest[lane], now)) changed = true;
+            if (ipbdx_relax_edge(pins, b, a, g->rest[lane], now)) changed = true;
         }
     }
-    for (i = 0; i < 3 * body->triangle_count && !joining; ++i) {
-        const int corner = backward ? 3 * body->triangle_count - 1 - i : i;
-        if (ipbdx_relax_triangle(pins, world->rests + body->vertex_begin, triangles + 3 * (corner / 3), corner % 3))
+    for (i = 0; i < corners; ++i) {
+        const int corner = backward ? corners - 1 - i : i;
+        if (ipbdx_relax_triangle(pins, world->rests + body->vertex_begin, triangles + 3 * (corner / 3), corner % 3, now))
             changed = true;
     }
     return changed;
@@ -3770,10 +3789,12 @@ static void ipbdx_find_tethers(ipbd_world *world, ipbdx_body *body) {
         for (k = 0; k < IPBDX_TETHERS; ++k) {
             ipbdx_pin *pin = world->pins + body->vertex_begin + i;
             pin->tethers[k].anchor = pin->pinned ? (uint32_t)i : IPBDX_NONE;
-            pin->tethers[k].reach = 3e38f, pin->tethers[k].pull = 0.0f;
+            pin->tethers[k].reach = 3e38f, pin->tethers[k].pull = pin->pinned ? 0.0f : -1.0f;
         }
-    for (sweep = 0; sweep < body->vertex_count && ipbdx_sweep_tethers(world, body, sweep % 2 != 0, true);) ++sweep;
-    for (sweep = 0; sweep < body->vertex_count && ipbdx_sweep_tethers(world, body, sweep % 2 != 0, false);) ++sweep;
+    for (sweep = 0; sweep < body->vertex_count && ipbdx_sweep_groups(world, body);) ++sweep;
+    for (sweep = 1; sweep <= body->vertex_count && ipbdx_sweep_tethers(world, body, sweep);) ++sweep;
+    for (i = 0; i < body->vertex_count; ++i)
+        for (k = 0; k < IPBDX_TETHERS; ++k) world->pins[body->vertex_begin + i].tethers[k].pull = 0.0f;
     body->tethers_stale = 0;
 }
 
