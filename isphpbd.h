@@ -668,6 +668,7 @@ typedef struct isphpbdx_pace {
    substep, and isphpbdx_softs_substep() where the fluid's hook did not. */
 #define ISPHPBDX_BLOCK  256 /* particles per task */
 #define ISPHPBDX_SAVED  2   /* lost, but with a place now */
+#define ISPHPBDX_PASSES 4   /* in which the lost look for neighbours that have a place */
 #define ISPHPBDX_PLACES 3   /* walls that one particle sees of soft bodies */
 #define ISPHPBDX_SEEN   32  /* faces that it looks at for them */
 #define ISPHPBDX_NEAR   16  /* faces that it can touch in a substep */
@@ -2471,7 +2472,7 @@ static int isphpbdx_companion(isphpbd_world *world, int i) {
         for (side = -1; side <= 1; side += 2) {
             const int j = i + side * d;
             isphpbd_vec3 way;
-            if (j < 0 || j >= c->water.count || c->lost[j]) continue;
+            if (j < 0 || j >= c->water.count || c->lost[j] == 1) continue;
             way = isphpbdx_sub(isphx_vec(c->x0 + 4 * (size_t)i), isphx_vec(c->x0 + 4 * (size_t)j));
             if (isphpbdx_dot(way, way) < c->reach * c->reach && !isphpbdx_water_separated(world, i, j)) return j;
         }
@@ -2482,18 +2483,21 @@ static void isphpbdx_take_place(isphpbdx_coupling *c, int i, int mate) {
     memcpy(c->u1 + 4 * (size_t)i, c->u1 + 4 * (size_t)mate, 3 * sizeof(float));
     c->returned++;
 }
-/* Those for whom the fence found no place are where a neighbour is, which comes apart again; the others go. */
+/* Those for whom the fence found no place are where a neighbour is, which comes apart again; who was saved saves others
+   in the next pass. What is left goes. */
 static void isphpbdx_rescue(isphpbd_world *world) {
     isphpbdx_coupling *c = &world->coupling;
-    int i;
+    int pass, i;
     c->lost_count = c->returned = 0;
+    for (pass = 0; pass < ISPHPBDX_PASSES; ++pass)
+        for (i = 0; i < c->water.count; ++i) {
+            const int mate = c->lost[i] == 1 ? isphpbdx_companion(world, i) : -1;
+            if (mate >= 0) isphpbdx_take_place(c, i, mate), c->lost[i] = ISPHPBDX_SAVED;
+        }
     for (i = 0; i < c->water.count; ++i) {
-        const int mate = c->lost[i] ? isphpbdx_companion(world, i) : -1;
-        if (mate >= 0) isphpbdx_take_place(c, i, mate), c->lost[i] = ISPHPBDX_SAVED;
-        else if (c->lost[i]) c->lost_id[c->lost_count++] = c->water.id[i];
+        if (c->lost[i] == 1) c->lost_id[c->lost_count++] = c->water.id[i];
+        c->lost[i] = c->lost[i] == 1;
     }
-    for (i = 0; i < c->water.count; ++i)
-        if (c->lost[i] == ISPHPBDX_SAVED) c->lost[i] = 0;
 }
 static void isphpbdx_fence_all(isphpbd_world *world) {
     isphpbdx_coupling *c = &world->coupling;
@@ -5737,6 +5741,7 @@ ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, 
 #undef ISPHPBDX_BATCH
 #undef ISPHPBDX_BLOCK
 #undef ISPHPBDX_SAVED
+#undef ISPHPBDX_PASSES
 #undef ISPHPBDX_PLACES
 #undef ISPHPBDX_PIECES
 #undef ISPHPBDX_NEAR

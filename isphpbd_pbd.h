@@ -3602,7 +3602,7 @@ static void ipbdx_pull_tethers(ipbd_world *world, const ipbdx_body *body, int v)
     ipbdx_tether *tethers = world->pins[v].tethers;
     float *x = world->positions + 4 * (size_t)v, stretch;
     int k;
-    if (world->pins[v].pinned || tethers[0].anchor == IPBDX_NONE) return;
+    if (world->pins[v].pinned || tethers[0].anchor == IPBDX_NONE || !(x[3] > 0.0f)) return;
     stretch = ipbdx_tether_stretch(world, body, tethers);
     for (k = 0; k < IPBDX_TETHERS; ++k) {
         isphpbd_vec3 anchor, d;

@@ -13,7 +13,7 @@
 static const double free_fall = 8.86;
 
 /* After whatever was done: finite, counted, and slower than `speed` once it had `calm` seconds to calm down. */
-static greatest_test_res survives(mixed *m, int added, double calm, double speed) {
+static greatest_test_res recovers(mixed *m, int added, double calm, double speed, double most_culled) {
     const isphpbd_soft softs[3] = {m->cloth, m->jelly, m->balloon};
     isphpbd_stats s;
     for (int i = (int)(60.0 * calm); i > 0; i--) {
@@ -24,9 +24,13 @@ static greatest_test_res survives(mixed *m, int added, double calm, double speed
     printf("%d particles, %ld culled, %ld removed, %.2f m/s\n", s.fluid_particles, (long)s.total_culled,
            (long)s.total_removed, (double)s.max_speed);
     ASSERT_EQ_FMT(added, (int)(s.fluid_particles + s.total_culled + s.total_removed - s.total_emitted), "%d");
-    ASSERT(s.total_culled * 20 <= added);
+    ASSERT((double)s.total_culled <= most_culled * added);
     ASSERT((double)s.max_speed < speed);
     PASS();
+}
+
+static greatest_test_res survives(mixed *m, int added, double calm, double speed) {
+    return recovers(m, added, calm, speed, 0.05);
 }
 
 static void put_at(mixed *m, double x, double y, double z, double speed) {
@@ -139,15 +143,23 @@ TEST steps_of_1_to_50_ms(void) {
     PASS();
 }
 
+static void unpin_cloth(mixed *m) {
+    ipbd_world *softs = isphpbd_world_softs(m->world);
+    const ipbd_body body = isphpbd_soft_body(m->world, m->cloth);
+    for (int v = 0; v < isphpbd_soft_points(m->world, m->cloth).count; v++) (void)ipbd_unpin(softs, body, v);
+}
+
 /* A stamp, then a lid as wide as the tank, comes down within a second on cloth, jelly, balloon and water, stays, and goes
-   up again. The lid leaves them just room, and the last time less than that. */
+   up again: with room for all, with less than that, and with less while the cloth hangs from pins that get into the lid
+   and tears at it. The cap on speeds holds for all; only the last may cost more water than a little. */
 TEST closing_press(void) {
-    static const float wide[3] = {0.2f, 0.4f, 0.4f}, deepest[3] = {0.1f, 0.27f, 0.2f};
-    for (int k = 0; k < 3; k++) {
+    static const float wide[4] = {0.2f, 0.4f, 0.4f, 0.4f}, deepest[4] = {0.1f, 0.27f, 0.2f, 0.2f};
+    for (int k = 0; k < 4; k++) {
         mixed m = mixed_make(mixed_desc(), MIXED_WATER | MIXED_CLOTH | MIXED_JELLY | MIXED_BALLOON);
         const int added = isphpbd_fluid_points(m.world).count;
         isphpbd_collider_desc d = isphpbd_collider_desc_default();
         isphpbd_collider press;
+        if (k == 1 || k == 2) unpin_cloth(&m);
         d.shape = isphpbd_shape_box(wide[k], 0.1f, wide[k]), d.pose.position.y = 1.2f;
         press = world_collider(m.world, &d);
         for (int i = 0; i < 150; i++) {
@@ -157,7 +169,7 @@ TEST closing_press(void) {
             (void)isphpbd_world_step(m.world, WORLD_STEP);
             ASSERT(isphpbd_world_stats(m.world).max_speed < 60.0f);
         }
-        CHECK_CALL(survives(&m, added, 2.0, k < 2 ? 6.0 : free_fall));
+        CHECK_CALL(recovers(&m, added, 2.0, k < 2 ? 6.0 : free_fall, k < 3 ? 0.05 : 0.5));
         mixed_end(&m);
     }
     PASS();
