@@ -5204,7 +5204,7 @@ static void isphpbdx_apply_homes(isphpbd_world *world, isphx_stream *s, int coun
     const isph_view view = isph_particles(world->fluid);
     int i;
     isphpbdx_forget_homes(c, world->desc.capacity.fluid_particles);
-    c->shells = isphpbdx_shells_digest(c);
+    c->shells = count > 0 ? isphpbdx_shells_digest(c) : 0u; /* none were saved: nor would they be now */
     for (i = 0; i < count && i < view.count; ++i) {
         const uint32_t slot = isphx_slot(c->fluid, view.id[i]);
         uint32_t home = 0;
