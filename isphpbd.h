@@ -2529,10 +2529,11 @@ static bool isphpbdx_is_homed(const isphpbdx_coupling *c, uint32_t id) {
     return c->homed[isphx_slot(c->fluid, id)] == id;
 }
 /* Windings of the shells that a ray straight up from the particle meets, by the faces of the fence's grid. Answers the
-   home there, or -1 where it cannot be told. */
-static int isphpbdx_home_at(const isphpbdx_coupling *c, int i, isphpbd_vec3 p) {
+   home there, or -1 where it cannot be told; a solid before the shells round it, unless it is to be left out. */
+static int isphpbdx_home_at(const isphpbdx_coupling *c, int i, isphpbd_vec3 p, bool hollow) {
     const float lo[3] = {p.x, p.y, p.z}, hi[3] = {p.x, 3e38f, p.z};
-    int list[ISPHPBDX_GATHER], body[ISPHPBDX_NESTED], winding[ISPHPBDX_NESTED], bodies = 0, home = 0, k, j;
+    int list[ISPHPBDX_GATHER], body[ISPHPBDX_NESTED], winding[ISPHPBDX_NESTED], bodies = 0, k, j;
+    int home[2] = {0, 0}; /* shell, solid */
     const int n = isphpbdx_boxes_gather(&c->boxes, lo, hi, list, ISPHPBDX_GATHER);
     if (n == ISPHPBDX_GATHER) return -1;
     for (k = 0; k < n; ++k) {
@@ -2546,9 +2547,11 @@ static int isphpbdx_home_at(const isphpbdx_coupling *c, int i, isphpbd_vec3 p) {
         if (j == bodies) body[bodies] = f->body, winding[bodies++] = 0;
         winding[j] += isphpbdx_left_of(c->soft->positions, t[0], t[1], p) ? 1 : -1;
     }
-    for (j = 0; j < bodies; ++j)
-        if (winding[j] != 0 && (home == 0 || body[j] + 1 < home)) home = body[j] + 1;
-    return home;
+    for (j = 0; j < bodies; ++j) {
+        int *at = home + (isphpbdx_is_solid(c->soft->bodies + body[j]) ? 1 : 0);
+        if (winding[j] != 0 && (*at == 0 || body[j] + 1 < *at)) *at = body[j] + 1;
+    }
+    return home[1] > 0 && !hollow ? home[1] : home[0];
 }
 /* Where those are that are looked at in this substep: hit[].face, -2 for the others. */
 static void isphpbdx_homes_task(void *ctx, int block) {
@@ -2559,20 +2562,21 @@ static void isphpbdx_homes_task(void *ctx, int block) {
     for (i = block * ISPHPBDX_BLOCK; i < end; ++i) {
         const uint32_t id = c->water.id[i];
         const bool look = !isphpbdx_is_homed(c, id) || isphx_slot(c->fluid, id) % ISPHPBDX_LOOKS == turn;
-        c->hit[i].face = look && !c->lost[i] ? isphpbdx_home_at(c, i, isphpbdx_get3(c->x1, i)) : -2;
+        c->hit[i].face = look && !c->lost[i] ? isphpbdx_home_at(c, i, isphpbdx_get3(c->x1, i), false) : -2;
     }
 }
 static bool isphpbdx_is_astray(const isphpbdx_coupling *c, int i) {
     return c->hit[i].face >= 0 && c->hit[i].face != c->home[isphx_slot(c->fluid, c->water.id[i])];
 }
-/* Where a particle is at home that is found at `home` when it is looked at first. */
-static uint16_t isphpbdx_first_home(const isphpbdx_coupling *c, int home) {
-    return (uint16_t)(home > 0 && isphpbdx_is_solid(c->soft->bodies + home - 1) ? 0 : home);
+/* Home of a particle that is found at `home` when it is looked at first; of one in a solid, what that is inside of. */
+static uint16_t isphpbdx_first_home(const isphpbdx_coupling *c, int i, int home) {
+    if (home == 0 || !isphpbdx_is_solid(c->soft->bodies + home - 1)) return (uint16_t)home;
+    return (uint16_t)isphpbdx_maxi(isphpbdx_home_at(c, i, isphpbdx_get3(c->x1, i), true), 0);
 }
 /* Is it where it should be? Those that nobody looked at yet are looked at now. */
 static bool isphpbdx_is_at(const isphpbdx_coupling *c, int i, int home) {
     if (c->lost[i] || c->home[isphx_slot(c->fluid, c->water.id[i])] != home) return false;
-    return (c->hit[i].face == -2 ? isphpbdx_home_at(c, i, isphpbdx_get3(c->x1, i)) : c->hit[i].face) == home;
+    return (c->hit[i].face == -2 ? isphpbdx_home_at(c, i, isphpbdx_get3(c->x1, i), false) : c->hit[i].face) == home;
 }
 /* Somebody at the same home, near by in the order of the particles and best away from faces; -1: nobody. */
 static int isphpbdx_housemate(const isphpbdx_coupling *c, int i) {
@@ -2603,7 +2607,7 @@ static void isphpbdx_check_homes(isphpbdx_coupling *c) {
     for (i = 0; i < c->water.count; ++i) {
         const uint32_t id = c->water.id[i], slot = isphx_slot(c->fluid, id);
         if (isphpbdx_is_homed(c, id) || c->hit[i].face < 0) continue;
-        c->homed[slot] = id, c->home[slot] = isphpbdx_first_home(c, c->hit[i].face);
+        c->homed[slot] = id, c->home[slot] = isphpbdx_first_home(c, i, c->hit[i].face);
     }
     for (i = 0; i < c->water.count; ++i)
         if (isphpbdx_is_astray(c, i)) isphpbdx_send_home(c, i);
@@ -5208,7 +5212,7 @@ static void isphpbdx_apply_homes(isphpbd_world *world, isphx_stream *s, int coun
     const isph_view view = isph_particles(world->fluid);
     int i;
     isphpbdx_forget_homes(c, world->desc.capacity.fluid_particles);
-    c->shells = isphpbdx_shells_digest(c);
+    c->shells = count > 0 ? isphpbdx_shells_digest(c) : 0u; /* none were saved: nor would they be now */
     for (i = 0; i < count && i < view.count; ++i) {
         const uint32_t slot = isphx_slot(c->fluid, view.id[i]);
         uint32_t home = 0;

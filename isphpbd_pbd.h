@@ -6654,6 +6654,15 @@ static bool ipbdx_groups_sane(const ipbdx_body *body, const ipbdx_part *stores) 
                 return false;
     return true;
 }
+/* Tethers that count lead to pins: another task may move what is free. */
+static bool ipbdx_tether_sane(const ipbdx_body *body, const unsigned char *pins, const ipbdx_tether *tether) {
+    ipbdx_pin anchor;
+    if (tether->anchor == IPBDX_NONE) return true;
+    if (tether->anchor >= (uint32_t)body->vertex_count || !(tether->reach >= 0.0f) || !isphpbdx_finite(tether->pull))
+        return false;
+    ipbdx_fetch(pins, sizeof anchor, body->vertex_begin + (int)tether->anchor, &anchor);
+    return anchor.pinned != 0 || body->tethers_stale != 0;
+}
 static bool ipbdx_pins_sane(const ipbdx_body *body, const unsigned char *pins, const ipbdx_counts *n) {
     int i;
     for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i) {
@@ -6662,8 +6671,7 @@ static bool ipbdx_pins_sane(const ipbdx_body *body, const unsigned char *pins, c
         ipbdx_fetch(pins, sizeof pin, i, &pin);
         if (pin.pinned >= 2u + (uint32_t)n->colliders) return false;
         for (k = 0; k < IPBDX_TETHERS; ++k)
-            if (pin.tethers[k].anchor != IPBDX_NONE && pin.tethers[k].anchor >= (uint32_t)body->vertex_count)
-                return false;
+            if (!ipbdx_tether_sane(body, pins, pin.tethers + k)) return false;
     }
     return true;
 }

@@ -5928,7 +5928,7 @@ static void isphx_body_drag(isph_fluid *f, isphx_boundary *b) {
         isphx_joint_add(&joint, entry->normal, lever, 0.0f, isphx_drag_stiffness(f, i, entry),
                         isphpbd_v3(0.0f, 0.0f, 0.0f));
     }
-    joint.right = isphx_body_rise(f, b, true);
+    joint.right = isphx_body_rise(f, b, isphx_projects(f)); /* else the last pressures are of long ago */
     for (k = 0; k < 6; ++k) joint.right.v[k] += sum.v[k];
     isphx_six_add(&joint.right, isphpbdx_scale(gravity, b->desc.mass), isphpbd_v3(0.0f, 0.0f, 0.0f));
     change = isphx_joint_solve(&joint);

@@ -207,6 +207,45 @@ TEST homes_are_saved(void) {
     free(image.bytes), isphpbd_world_destroy(h.world);
     PASS();
 }
+/* Nothing was found out yet, or it was forgotten: a world that is loaded then is the same world. */
+TEST loading_keeps_the_hash(void) {
+    mixed m = mixed_make(mixed_desc(), MIXED_WATER | MIXED_BALLOON);
+    for (int i = 0; i < 3; i++) {
+        const uint64_t before = isphpbd_world_hash(m.world);
+        world_image image = world_take_image(m.world);
+        ASSERT_EQ(ISPHPBD_OK, isphpbd_world_load(m.world, image.bytes, image.size));
+        free(image.bytes);
+        ASSERT_EQ(before, isphpbd_world_hash(m.world));
+        if (i == 0) (void)isphpbd_world_step(m.world, WORLD_STEP);
+        else ASSERT_EQ(ISPHPBD_OK, isphpbd_world_shift_origin(m.world, isphpbd_v3(1.0f, 0.0f, 0.0f)));
+    }
+    isphpbd_world_destroy(m.world);
+    PASS();
+}
+/* Water caught in a jelly that swims in a full balloon stays in the balloon, whichever of the two was there first. */
+TEST solid_in_a_shell(void) {
+    for (int first = 0; first < 2; first++) {
+        fixture_mesh ball = mesh_sphere(0.25, 4), block = mesh_block(2, 2, 2, 0.15, 0.15, 0.15);
+        isphpbd_soft_desc shell = world_soft_desc(&ball, IPBD_BALLOON), jelly = world_soft_desc(&block, IPBD_JELLY);
+        isphpbd_world_desc desc = world_desc(3000);
+        homes h;
+        memset(&h, 0, sizeof h);
+        shell.body.pose.position.y = jelly.body.pose.position.y = 0.3f;
+        world_count_soft(&desc, &shell), world_count_soft(&desc, &jelly);
+        h.world = world_make(&desc);
+        (void)world_room(h.world, vec3d_make(-0.5, 0.0, -0.5), vec3d_make(0.5, 4.0, 0.5), 1.0f);
+        if (first == 1) (void)world_soft(h.world, &jelly);
+        h.shell = world_soft(h.world, &shell);
+        if (first == 0) (void)world_soft(h.world, &jelly);
+        ASSERT_EQ(ISPHPBD_OK, isphpbd_fluid_fill_soft(h.world, world_water(h.world), h.shell, 0.0f, &h.added));
+        homes_run(&h, HOMES_STEPS);
+        ASSERT(isphpbd_world_stats(h.world).total_returned > 0);
+        ASSERT_EQ_FMT(h.added, isphpbd_fluid_points(h.world).count, "%d");
+        ASSERT_EQ_FMT(0, homes_count(&h, false), "%d");
+        isphpbd_world_destroy(h.world), mesh_free(&ball), mesh_free(&block);
+    }
+    PASS();
+}
 
 SUITE(world_homes) {
     RUN_TEST(a_filled_balloon_calms_down);
@@ -217,6 +256,8 @@ SUITE(world_homes) {
     RUN_TEST(shells_come_and_go);
     RUN_TEST(teleported_shell_forgets);
     RUN_TEST(homes_are_saved);
+    RUN_TEST(loading_keeps_the_hash);
+    RUN_TEST(solid_in_a_shell);
 }
 
 GREATEST_MAIN_DEFS();
