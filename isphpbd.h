@@ -108,7 +108,7 @@ ERRORS
     particle that has no place on its side takes a neighbour's (stats.returned), else it is removed and counted; nothing
     not finite spreads. Water remembers which closed shell it is inside of, or none: within eight substeps one that got
     through is put back likewise. Where you add or move it, or put a shell, is where it belongs, but for the inside of
-    solids, which it leaves.
+    solids: there it joins other water, and is removed where there is none.
 
 READING
     Abu Rumman, Nair, Mueller, Barthe, Vanderhaeghe: ISPH-PBD: coupled simulation of incompressible fluids and
@@ -1178,8 +1178,8 @@ static void isphpbdx_list_wet(isphpbd_world *world) {
     }
 }
 /* Where the budget has no substeps left, particles are slowed down to the path that contacts can follow; so are the
-   vertices that they meet, against the motion of their body's centre, which keeps its momentum. In a shell that was
-   crushed through itself nothing else would end the quarrel of its volume with the water between its folds. */
+   vertices of bodies that meet water, against the motion of their centre: linear momentum is kept, spin is not. In a
+   shell that was crushed through itself nothing else would end the quarrel of its volume with the water in its folds. */
 static void isphpbdx_slow_softs(isphpbdx_coupling *c) {
     const float most = isphx_speed_limit(c->fluid);
     ipbd_world *soft = c->soft;

@@ -515,7 +515,8 @@ ISPHPBD_API isphpbd_result ipbd_body_read(const ipbd_world *world, ipbd_body bod
                                           size_t stride_bytes);
 
 /* Pins an input vertex where it is, or moves its target: it goes there in a straight line over the next step and is
-   exactly there at its end. */
+   exactly there at its end. After vertices were pinned or unpinned the next step finds the tethers of the body anew
+   (where it has any): some ms for a thousand vertices, and the time grows faster than their number. */
 ISPHPBD_API isphpbd_result ipbd_pin(ipbd_world *world, ipbd_body body, int input_vertex);
 ISPHPBD_API isphpbd_result ipbd_pin_move(ipbd_world *world, ipbd_body body, int input_vertex, isphpbd_vec3 target);
 ISPHPBD_API isphpbd_result ipbd_unpin(ipbd_world *world, ipbd_body body, int input_vertex);
@@ -3673,7 +3674,7 @@ static void ipbdx_end_multipliers(ipbd_world *world, ipbdx_body *body) {
 
 /* Tethers lead to the nearest pins of the two nearest groups of pins (pins joined by edges are one group: a second
    tether to the neighbour of the first pin would hold nothing more). Distances are along the mesh, by relaxing edges,
-   and triangles laid flat, until nothing changes; the vertices' breadth-first order makes that a few sweeps. Meanwhile
+   and triangles laid flat, until nothing changes; some dozens of sweeps over a fine cloth. Meanwhile
    tethers[0].pull holds the sweep that changed a vertex last: what starts at vertices that did not change since the
    sweep before has nothing new to offer. Runs when pins changed. */
 static bool ipbdx_offer_tether(ipbdx_pin *pins, ipbdx_pin *to, uint32_t anchor, float reach, float sweep) {

@@ -24,6 +24,7 @@ static void soft_mesh_alloc(soft_mesh *m, int vertices, int indices, int links) 
     m->elements = (uint32_t *)need(malloc(sizeof(uint32_t) * (size_t)indices));
     m->links = (uint32_t *)need(malloc(2 * sizeof(uint32_t) * (size_t)links));
     m->desc = ipbd_body_desc_default();
+    m->desc.tether_slack = 0.0f; /* the others have none: the same constraints for all */
     m->desc.mesh.positions = m->positions, m->desc.mesh.vertex_count = vertices;
     m->desc.links = m->links;
     m->desc.can_sleep = false, m->desc.damping = 0.0f;
