@@ -511,8 +511,9 @@ enum { /* what to draw */
        ISPHPBD_DRAW_CONTACTS = 32,
        ISPHPBD_DRAW_ALL = 63
 };
-/* Any callback may stay NULL, none may change the world; called with batches of at most 256 items, one colour each: 0xrrggbbaa. Soft bodies come
-   as triangles, or as lines where there is no callback for triangles; all the rest as lines and points. */
+/* Any callback may stay NULL, none may change the world; called with batches of at most 256 items, one colour each:
+   0xrrggbbaa. Soft bodies come as triangles, or as lines where there is no callback for triangles; all the rest as
+   lines and points. */
 typedef struct isphpbd_debug_draw {
     void (*points)(const isphpbd_vec3 *xyz, const uint32_t *rgba, int count, float radius, void *user);
     void (*lines)(const isphpbd_vec3 *pairs, const uint32_t *rgba, int line_count, void *user);
@@ -682,7 +683,7 @@ typedef struct isphpbdx_pace {
 #define ISPHPBDX_LOOKS  8     /* substeps in which every particle is looked at once, whether it is at home */
 #define ISPHPBDX_NESTED 8     /* closed shells above one particle */
 #define ISPHPBDX_HASTE  4.0f  /* soft substeps under water, over those of the budget, at most */
-#define ISPHPBDX_STRAIN 2e-4f /* of constraints in a soft substep under water of 40 layers, for which it is made short */
+#define ISPHPBDX_STRAIN 2e-4f /* of constraints in a soft substep under 40 layers of water that makes it short */
 #define ISPHPBDX_WAKE   0.2f  /* change of the water's push over weight and push that wakes a sleeping body */
 
 typedef struct isphpbdx_wet { /* how a soft body meets the fluid, by its slot in ipbd_world */
@@ -1179,7 +1180,7 @@ static void isphpbdx_list_wet(isphpbd_world *world) {
 }
 /* Where the budget has no substeps left, particles are slowed down to the path that contacts can follow; so are the
    vertices of bodies that meet water, against the motion of their centre: linear momentum is kept, spin is not. In a
-   shell that was crushed through itself nothing else would end the quarrel of its volume with the water in its folds. */
+   shell that was crushed through itself nothing else would end the quarrel of its volume with water in its folds. */
 static void isphpbdx_slow_softs(isphpbdx_coupling *c) {
     const float most = isphx_speed_limit(c->fluid);
     ipbd_world *soft = c->soft;
@@ -1244,7 +1245,7 @@ static uint64_t isphpbdx_bodies_stamp(const ipbd_world *soft) {
     }
     return hash;
 }
-/* Looks an edge up in a hash table of 3 * triangle + edge (or -1); enters it where it is new. Answers its first user. */
+/* Looks an edge up in a hash table of 3 * triangle + edge (or -1); enters it where it is new. Answers its first. */
 static int isphpbdx_rim_edge(const ipbd_arrays *a, int *table, uint32_t mask, int self) {
     const uint32_t *t = a->triangles + self / 3 * 3;
     const uint32_t i = t[self % 3], j = t[(self % 3 + 1) % 3];
@@ -1555,8 +1556,8 @@ static void isphpbdx_place_finish(const isphpbdx_coupling *c, isphpbdx_spot *pla
     place->u = isphpbdx_clamp((d11 * d20 - d01 * d21) / det, 0.0f, 1.0f);
     place->v = isphpbdx_clamp((d00 * d21 - d01 * d20) / det, 0.0f, 1.0f - place->u);
 }
-/* Beyond the edges of a solid its faces have no area: a ramp of a spacing, as isphx_block_share() has it for boxes, over
-   the planes of the convex neighbours of the face that looks most towards the particle. */
+/* Beyond the edges of a solid its faces have no area: a ramp of a spacing, as isphx_block_share() has it for boxes,
+   over the planes of the convex neighbours of the face that looks most towards the particle. */
 static float isphpbdx_missed(const isphpbdx_coupling *c, const isphpbdx_search *s, const isphpbdx_spot *place) {
     const isphpbdx_face *own = c->face + place->face;
     isphpbd_vec3 counted[4];
@@ -1765,8 +1766,8 @@ static isphpbd_vec3 isphpbdx_fixed_velocity(const isphpbd_world *world, int v) {
     return isphpbdx_scale(isphpbdx_sub(ipbdx_lerp3(pin->from, pin->to, share), isphpbdx_get3(soft->positions, v)),
                           1.0f / h);
 }
-/* The velocity of a vertex as the pressure solve sees it: its own, and a share of what gravity and constraints are going
-   to do. Lent mass enters in star[3], the response to impulses leaves. */
+/* The velocity of a vertex as the pressure solve sees it: its own, and a share of what gravity and constraints are
+   going to do. Lent mass enters in star[3], the response to impulses leaves. */
 static void isphpbdx_star_vertex(isphpbd_world *world, int v) {
     isphpbdx_coupling *c = &world->coupling;
     const ipbd_world *soft = c->soft;
@@ -1824,8 +1825,8 @@ static bool isphpbdx_water_separated(void *user, int i, int j) {
 /* ==== [coupling-books] what the water next to a body gets is what the body gives ====================================
    Impulses between water and soft bodies are equal and opposite, but their levers are not: vertices move on while the
    pressure of a substep acts, lent mass is at a vertex when it gets its velocity and with its particle when it gives it
-   back, places are mended without a change of velocity. The books of a body hold what its water did in the end less what
-   it should have; a small rigid motion of that water takes the difference, as in [balance] of the fluid. */
+   back, places are mended without a change of velocity. The books of a body hold what its water did in the end less
+   what it should have; a small rigid motion of that water takes the difference, as in [balance] of the fluid. */
 
 /* Whose books particle i is in: those of the body that it is nearest to; -1: nobody's. */
 static int isphpbdx_book_of(const isphpbdx_coupling *c, int i) {
@@ -2019,8 +2020,8 @@ static void isphpbdx_quad_make(const isphpbdx_coupling *c, const isphpbdx_nearby
         quad->gap[k] = one->gap;
     }
 }
-/* Of `count` faces near a particle, as bits, those whose plane it has passed or is not far from: the others cannot touch
-   it. */
+/* Of `count` faces near a particle, as bits, those whose plane it has passed or is not far from: the others cannot
+   touch it. */
 static int isphpbdx_near_planes(const isphpbdx_quad *quad, const float *now, int count, isphpbd_vec3 x, float keep) {
     const ipbdx_v4 a = ipbdx_gather(now, quad->v[0]).p, e1 = ipbdx_v4_sub(ipbdx_gather(now, quad->v[1]).p, a),
                    e2 = ipbdx_v4_sub(ipbdx_gather(now, quad->v[2]).p, a), n = ipbdx_v4_cross(e1, e2);
@@ -2121,7 +2122,8 @@ static void isphpbdx_displace(isphpbdx_coupling *c) {
     }
 }
 /* Which of the faces k .. end - 1 of a mover are near? Those from its first on, four by four, were looked up before. */
-static int isphpbdx_mover_near(const isphpbdx_coupling *c, const isphpbdx_mover *mover, const float *now, int k, int end) {
+static int isphpbdx_mover_near(const isphpbdx_coupling *c, const isphpbdx_mover *mover, const float *now, int k,
+                               int end) {
     isphpbdx_quad made;
     if (mover->quad >= 0 && k % 4 == 0)
         return isphpbdx_near_planes(c->quad + mover->quad + k / 4, now, end - k, mover->at, c->keep);
@@ -2634,9 +2636,9 @@ static void isphpbdx_give_back(isphpbdx_coupling *c) {
             isphpbdx_add3(c->u1, i, isphpbdx_scale(isphpbdx_get3(c->star, c->face[place->face].v[k]), share * b[k]));
     }
 }
-/* How the water that a free shell carries was accelerated, on average. Lent mass takes part in that in the next substep:
-   else a shell falls slower than its water, and momentum that goes back to water of another speed is energy from
-   nowhere. A shell that is held stays behind instead, and water slides along it. */
+/* How the water that a free shell carries was accelerated, on average. Lent mass takes part in that in the next
+   substep: else a shell falls slower than its water, and momentum that goes back to water of another speed is energy
+   from nowhere. A shell that is held stays behind instead, and water slides along it. */
 static void isphpbdx_find_drifts(isphpbdx_coupling *c) {
     int i;
     for (i = 0; i < c->soft->desc.capacity.bodies; ++i) c->known[i].drift = ipbdx_zero3();
@@ -2672,8 +2674,8 @@ static void isphpbdx_keep_reactions(isphpbdx_coupling *c) {
         isphpbdx_put3(c->reaction, v, ipbdx_lerp3(isphpbdx_get3(c->reaction, v), force, ISPHPBDX_MIX));
     }
 }
-/* Water wakes a sleeping body when it pushes it otherwise than when it fell asleep, by a good part of the weight that is
-   at play. */
+/* Water wakes a sleeping body when it pushes it otherwise than when it fell asleep, by a good part of the weight that
+   is at play. */
 static void isphpbdx_wake_pushed(isphpbdx_coupling *c) {
     const ipbd_world *soft = c->soft;
     int slot, v;
@@ -4404,7 +4406,7 @@ static isphpbd_vec3 isphpbdx_lattice_point(isphpbd_vec3 lo, const int cell[3], f
     return isphpbd_v3(lo.x + ((float)cell[0] + 0.5f) * spacing, lo.y + ((float)cell[1] + 0.5f) * spacing,
                       lo.z + ((float)cell[2] + 0.5f) * spacing);
 }
-/* The lattice in the box around the vertices; false where it has a thousand times as many points as there is room for. */
+/* The lattice in the box around the vertices; false where it has a thousand times more points than there is room. */
 static bool isphpbdx_lattice_around(const ipbd_view *view, float spacing, int room, isphpbd_vec3 *lo, int cells[3]) {
     isphpbd_vec3 hi = ipbdx_v3(view->positions);
     double total = 1.0;
@@ -4603,8 +4605,8 @@ static void isphpbdx_softs_aim(isphpbd_world *world) {
         }
     }
 }
-/* How many substeps the soft bodies make within a substep of h: the budget's share of the step, at least one; more under
-   the weight of water. */
+/* How many substeps the soft bodies make within a substep of h: the budget's share of the step, at least one; more
+   under the weight of water. */
 static int isphpbdx_soft_count(const isphpbd_world *world, float h) {
     const float haste = world->coupling.in_step ? world->coupling.haste : 1.0f;
     const float wanted = haste * (float)world->desc.budget.soft_substeps * (h / world->run.seconds);
@@ -5453,7 +5455,8 @@ static bool isphpbdx_snapshot_ok(isphpbd_world *world, const unsigned char *in, 
     isphpbdx_stream_settings(&s, &settings);
     return isphpbdx_settings_sane(world, &settings) && isphpbdx_records_sane(world, &s) &&
            isphpbdx_reactions_sane(&s, &world->coupling) && isphpbdx_mortals_sane(world, &s, h->mortals) &&
-           isphpbdx_homes_sane(world, &s, h->homes) && s.checksum == h->checksum && isphpbdx_images_sane(world, in + *part_end, h);
+           isphpbdx_homes_sane(world, &s, h->homes) && s.checksum == h->checksum &&
+           isphpbdx_images_sane(world, in + *part_end, h);
 }
 
 /* ---- applying it ---- */

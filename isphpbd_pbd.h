@@ -283,8 +283,9 @@ typedef struct ipbd_mesh_report {
    all. A stiffness k becomes a spring when the body is created, from its size and masses: that with which a stretch of
    the whole body loses the share k within 1/60 s. So it depends neither on substeps, iterations and mesh nor on what
    the body carries later: 0 does nothing, 0.6 is visibly stretchy, 0.9 firm, 1 as stiff as the iterations allow. Such
-   springs harden, as rubber does: thirty times where edges are longer by (1 - k) / k, 67 % for 0.6 and 11 % for 0.9, and
-   no more from there on. Bends, volumes and balloons are taken one by one (a finer mesh is softer) and do not harden. */
+   springs harden, as rubber does: thirty times where edges are longer by (1 - k) / k, 67 % for 0.6 and 11 % for 0.9,
+   and no more from there on. Bends, volumes and balloons are taken one by one (a finer mesh is softer) and do not
+   harden. */
 typedef enum ipbd_measure { IPBD_ABSENT = 0, IPBD_COMPLIANCE, IPBD_STIFFNESS } ipbd_measure;
 typedef struct ipbd_elasticity {
     ipbd_measure measure;
@@ -431,8 +432,8 @@ ISPHPBD_API size_t ipbd_bytes(const ipbd_world_desc *desc);
 ISPHPBD_API ipbd_world *ipbd_create(const ipbd_world_desc *desc, isphpbd_result *why);
 ISPHPBD_API void ipbd_destroy(ipbd_world *world); /* NULL is fine; refused inside a step and to others than the owner */
 /* Hands the world from one owner to the next; each is any address, NULL is nobody. LOCKED unless `owner` has it now.
-   While it has an owner, stepping, loading, hooks, budget, gravity, origin, colliders, making and removing bodies answer
-   LOCKED: a solver built on top takes the world for NULL before its own calls and closes it again behind them. */
+   While it has an owner, stepping, loading, hooks, budget, gravity, origin, colliders, making and removing bodies
+   answer LOCKED: a solver built on top takes the world for NULL before its own calls, and closes it behind them. */
 ISPHPBD_API isphpbd_result ipbd_set_owner(ipbd_world *world, const void *owner, const void *next);
 
 /* What went wrong softly in a step; each names the limit to raise. */
@@ -1349,7 +1350,7 @@ struct ipbd_world {
     size_t bytes;
     ipbdx_counts counts;
     ipbdx_phase phase;
-    bool in_callback; /* hooks, the runner, the clock or an SDF of the user may be running: nobody may change the world */
+    bool in_callback; /* hooks, the runner, the clock or an SDF of the user may run: nobody may change the world */
     bool touching;    /* there are colliders */
     const void *owner;          /* who alone may step and shape this world; NULL: everybody */
     float pin_share;            /* of the way to their targets that pins make in this step; 1 unless a step is a part */
@@ -1804,7 +1805,8 @@ static const char *ipbdx_body_desc_fault(const ipbd_body_desc *d) {
         return "a compliance must be finite and >= 0, a stiffness in [0, 1]";
     if (!ipbdx_positive(d->young_modulus) || !ipbdx_not_negative(d->poisson_ratio) || d->poisson_ratio > 0.49f)
         return "young_modulus must be > 0 and poisson_ratio in [0, 0.49]";
-    if (!ipbdx_not_negative(d->balloon_pressure) || !isphpbdx_finite(d->overpressure)) return "a pressure is out of range";
+    if (!ipbdx_not_negative(d->balloon_pressure) || !isphpbdx_finite(d->overpressure))
+        return "a pressure is out of range";
     if (!ipbdx_not_negative(d->warm_start) || d->warm_start > 1.0f) return "warm_start must be in [0, 1]";
     if (!ipbdx_not_negative(d->tether_slack) && d->tether_slack != -1.0f) return "tether_slack must be -1 or >= 0";
     if (!ipbdx_not_negative(d->damping) || !ipbdx_not_negative(d->drag) ||
@@ -3764,6 +3766,7 @@ static bool ipbdx_sweep_tethers(ipbd_world *world, const ipbdx_body *body, int s
     ipbdx_pin *pins = world->pins + body->vertex_begin;
     const ipbdx_edges *edges = world->edges + body->group_begin[IPBDX_EDGES];
     const uint32_t *triangles = world->triangles + 3 * (size_t)body->triangle_begin;
+    const isphpbd_vec3 *rests = world->rests + body->vertex_begin;
     const int groups = body->group_count[IPBDX_EDGES], corners = 3 * body->triangle_count;
     const bool backward = sweep % 2 == 0;
     const float now = (float)sweep;
@@ -3779,8 +3782,7 @@ static bool ipbdx_sweep_tethers(ipbd_world *world, const ipbdx_body *body, int s
     }
     for (i = 0; i < corners; ++i) {
         const int corner = backward ? corners - 1 - i : i;
-        if (ipbdx_relax_triangle(pins, world->rests + body->vertex_begin, triangles + 3 * (corner / 3), corner % 3, now))
-            changed = true;
+        if (ipbdx_relax_triangle(pins, rests, triangles + 3 * (corner / 3), corner % 3, now)) changed = true;
     }
     return changed;
 }
@@ -4398,7 +4400,8 @@ static bool ipbdx_weight_ok(float weight) {
     return weight == 0.0f || (ipbdx_positive(weight) && weight >= 1e-20f && weight <= 1e20f);
 }
 static bool ipbdx_weights_ok(float mass, isphpbd_vec3 inertia) {
-    return ipbdx_weight_ok(mass) && ipbdx_weight_ok(inertia.x) && ipbdx_weight_ok(inertia.y) && ipbdx_weight_ok(inertia.z);
+    return ipbdx_weight_ok(mass) && ipbdx_weight_ok(inertia.x) && ipbdx_weight_ok(inertia.y) &&
+           ipbdx_weight_ok(inertia.z);
 }
 static isphpbd_result ipbdx_collider_check(const ipbd_world *world, const ipbd_collider_desc *d) {
     const isphpbd_logger *logger = &world->desc.logger;

@@ -12,8 +12,9 @@ WHAT IT IS (AND IS NOT)
     second solve on the same matrix that keeps the volume. Water that stays at rest when it should, recovers from
     being crushed, and steps at 1/60 s. Several liquids at once, from mercury to honey, in SI units. Walls are planes,
     boxes, spheres, capsules and triangle meshes: still, moved by you, or with a mass, floating and sinking; a coupler
-    can add walls of its own that yield (cloth). Kernels, neighbour search and the sparse solvers (BiCGSTAB, CG) are public and useful
-    alone. It is not a rigid-body engine and does not render. Gases, surface tension and foam are not simulated.
+    can add walls of its own that yield (cloth). Kernels, neighbour search and the sparse solvers (BiCGSTAB, CG) are
+    public and useful alone. It is not a rigid-body engine and does not render. Gases, surface tension and foam are not
+    simulated.
 
 QUICK START
     /--- quick start
@@ -399,8 +400,8 @@ ISPHPBD_API isphpbd_result isph_fluid_set_owner(isph_fluid *fluid, const void *o
 ISPHPBD_API isphpbd_result isph_fluid_set_gravity(isph_fluid *fluid, isphpbd_vec3 gravity);
 ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iterations, int max_substeps,
                                                  float tolerance);
-/* Switches the solves off (particles then fall freely and pile up) and on again; for recovery tests and pausing. Open to
-   all while the fluid has an owner. */
+/* Switches the solves off (particles then fall freely and pile up) and on again; for recovery tests and pausing. Open
+   to all while the fluid has an owner. */
 ISPHPBD_API isphpbd_result isph_fluid_set_solver_enabled(isph_fluid *fluid, bool enabled);
 /* Adds `offset` to every position and boundary: keeps large worlds near the origin. Linear. */
 ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_vec3 offset);
@@ -521,10 +522,11 @@ ISPHPBD_API isphpbd_result isph_boundary_set_motion(isph_fluid *fluid, isph_boun
 /* The pose now; any out pointer may be NULL. */
 ISPHPBD_API isphpbd_result isph_boundary_pose(const isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *position,
                                               isphpbd_quat *rotation);
-/* Pose and velocities now; any out pointer may be NULL. Inside the coupler's finish(): where the substep ends. A boundary with mass is a free body while the fluid steps: its
-   velocities follow gravity * gravity_scale and what the fluid does to it, inside the pressure solve, and its pose
-   follows them. A host engine that owns the body gives its state by isph_boundary_set_motion() before the step, and
-   afterwards adds isph_boundary_take_impulse(), which holds no gravity, to its own copy. */
+/* Pose and velocities now; any out pointer may be NULL. Inside the coupler's finish(): where the substep ends. A
+   boundary with mass is a free body while the fluid steps: its velocities follow gravity * gravity_scale and what the
+   fluid does to it, inside the pressure solve, and its pose follows them. A host engine that owns the body gives its
+   state by isph_boundary_set_motion() before the step, and afterwards adds isph_boundary_take_impulse(), which holds no
+   gravity, to its own copy. */
 ISPHPBD_API isphpbd_result isph_boundary_motion(const isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *position,
                                                 isphpbd_quat *rotation, isphpbd_vec3 *linear_velocity,
                                                 isphpbd_vec3 *angular_velocity);
@@ -570,9 +572,9 @@ ISPHPBD_API uint32_t isph_fluid_substep(isph_fluid *fluid, float seconds, isphpb
    divided, the result has the same bits. */
 ISPHPBD_API isphpbd_result isph_fluid_substep_begin(isph_fluid *fluid, float seconds);
 /* Works until stop(user) answers true, which is asked after every unit of work (some tens of microseconds of one core;
-   callbacks of the coupler and solves with ISPH_LINEAR_BICGSTAB are one unit each), or to the end: true when the substep
-   is done. NULL stop: to the end at once, which is faster on many threads. False, too, when none is pending, or when
-   locked. */
+   callbacks of the coupler and solves with ISPH_LINEAR_BICGSTAB are one unit each), or to the end: true when the
+   substep is done. NULL stop: to the end at once, which is faster on many threads. False, too, when none is pending, or
+   when locked. */
 ISPHPBD_API bool isph_fluid_substep_continue(isph_fluid *fluid, bool (*stop)(void *user), void *user);
 /* Ends the solves of the pending substep after the iteration that runs (but not before the fourth): the residual may be
    above the tolerance, and ISPH_STEP_ITERATIONS_CAPPED says so. The bits then depend on when this was called. */
@@ -2751,8 +2753,8 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 #define ISPHX_PRESSURE_CAP       0.15f  /* bound of the ordering pressure, in rho dx^2 / dt^2 */
 #define ISPHX_RELAXATION         0.117f /* time to repair a density error, in sqrt(dx / g) */
 #define ISPHX_SMOOTHING          0.37f  /* velocity smoothing per sqrt(dx / g) */
-#define ISPHX_SHIFT              4.0f   /* tendency to an even arrangement inside, over the path of a substep; on the way
-                                           of one spacing the disorder of a particle in a lattice goes by exp(-1.1 * 4) */
+#define ISPHX_SHIFT              4.0f   /* tendency to an even arrangement inside, over the path of a substep; on the
+                                           way of one spacing a particle's disorder in a lattice goes by exp(-4.4) */
 #define ISPHX_SHIFT_MOST         0.3f   /* and its bound */
 #define ISPHX_PROJECTION_REACH   0.5f   /* spacings that the density projection may move a particle per substep */
 #define ISPHX_SKIN_FRICTION      0.01f  /* Cf of a smooth wall at the Reynolds numbers of a bath */
@@ -4286,8 +4288,8 @@ static float isphx_wall_push(const isph_fluid *f, const isphx_entry *entry) {
     return 2.0f * f->volume * entry->area * f->now.seconds;
 }
 
-/* G . velocity of a wall that a particle of velocity u sees. Of a body as much moves as pressure can act on, so that both
-   see the same area; the rest goes with the particle. */
+/* G . velocity of a wall that a particle of velocity u sees. Of a body as much moves as pressure can act on, so that
+   both see the same area; the rest goes with the particle. */
 static float isphx_wall_flux(const isph_fluid *f, const isphx_entry *entry, isphpbd_vec3 u) {
     const float wall = isphpbdx_dot(entry->velocity, entry->normal);
     if (!isphx_is_body(f, entry)) return entry->gradient * wall;
@@ -4478,7 +4480,7 @@ typedef struct isphx_nearby { /* boundaries that a few particles next to each ot
     int count, room[ISPHX_NEARBY];
 } isphx_nearby;
 
-/* Looks at all boundaries once for a group. When there are few, or too many near by, every particle looks for itself. */
+/* Looks at all boundaries once for a group. When there are few, or too many near by, each looks for itself. */
 static void isphx_find_nearby(const isph_fluid *f, int begin, int end, isphx_nearby *nearby) {
     float lo[3], hi[3];
     int a, i, k, n = 0;
@@ -4554,8 +4556,8 @@ static int isphx_coupler_walls(const isph_fluid *f, int i, isphpbd_vec3 p, isphx
     return n;
 }
 
-/* What a particle holds of the area of a wall, per volume (1/m): all of its own where it lies next to it, falling to none
-   a layer farther, so that it adds up to the whole wall however the layers lie. Twice, as |G| is. */
+/* What a particle holds of the area of a wall, per volume (1/m): all of its own where it lies next to it, falling to
+   none a layer farther, so that it adds up to the whole wall however the layers lie. Twice, as |G| is. */
 static float isphx_wall_area(const isph_fluid *f, float distance) {
     return 0.5f * isphpbdx_clamp((1.48f - distance / f->dx) / 0.96f, 0.0f, 1.0f) / f->dx;
 }
@@ -4980,9 +4982,9 @@ static float isphx_row_density(const isph_fluid *f, int i, const isphx_chunk_wor
 }
 
 /* A gradient in difference form is the true one times the second moments B of the neighbours that are there; their
-   inverse makes it true, whichever way walls lie and a strained arrangement leans. Without the mixed moments water creeps
-   up slanted walls for ever. Towards the open surface, where the other half of the gradient is the air's, only what walls
-   take away counts. Bounds keep the matrix diagonally dominant. */
+   inverse makes it true, whichever way walls lie and a strained arrangement leans. Without the mixed moments water
+   creeps up slanted walls for ever. Towards the open surface, where the other half of the gradient is the air's, only
+   what walls take away counts. Bounds keep the matrix diagonally dominant. */
 static void isphx_gradient_matrix(isph_fluid *f, int i, const isphx_chunk_work *work, int lane, float covered) {
     const float half_inverse = 0.5f / (f->dx * f->dx), least = f->entry_count[i] > 0 ? 0.4f : 0.75f;
     float *shape = f->shape + 4 * i, *skew = f->skew + 3 * i, own[3], mixed[3], cofactor[3], inverse;
@@ -5206,8 +5208,8 @@ static void isphx_stage_rows(isph_fluid *f) {
 }
 
 /* [coarsen] Coarse level of the pressure matrix. Aggregates are cubic cells of m spacings; the coupling of two
-   neighbours is that of full lattice cells times the share of the emptier of their faces, which is close to the Galerkin
-   matrix and costs little. Numbered along the sorted axes, so that the envelope stays narrow. */
+   neighbours is that of full lattice cells times the share of the emptier of their faces, which is close to the
+   Galerkin matrix and costs little. Numbered along the sorted axes, so that the envelope stays narrow. */
 /* Cells along an axis: their borders lie between the layers of a lattice, and what is left over when they do not fit is
    shared by both ends, because thin cells make a poor coarse level. */
 static void isphx_coarse_axis(const isph_fluid *f, isphx_blocks_frame *frame, int k) {
@@ -5829,7 +5831,7 @@ static float isphx_row_slope(const isph_fluid *f, int i, isphpbd_vec3 n) {
 }
 
 /* How densely the feet of particles lie round that of particle i on a body, over one per spacing squared: by a kernel
-   (1 - q^2)^2 of the width at which its sum over a lattice is its integral, so that order and disorder read the same. */
+   (1 - q^2)^2 of the width at which its sum over a lattice is its integral, so that order and disorder read alike. */
 static float isphx_foot_density(const isph_fluid *f, int i, const isphx_entry *entry) {
     const int chunk = i / ISPHX_LANES, lane = i % ISPHX_LANES;
     const float *value = f->sell.value + f->sell.offset[chunk];
@@ -5854,8 +5856,8 @@ static float isphx_foot_density(const isph_fluid *f, int i, const isphx_entry *e
 }
 
 /* The feet on a body share its surface among them, whatever its shape and however they lie: each holds as much as there
-   is per foot, so that the whole adds up to the body's and pressure lifts it by its volume. None holds more than its own
-   cross-section: at the water line and beside other walls neighbours are missing, not feet. */
+   is per foot, so that the whole adds up to the body's and pressure lifts it by its volume. None holds more than its
+   own cross-section: at the water line and beside other walls neighbours are missing, not feet. */
 static void isphx_body_areas(isph_fluid *f, const isphx_boundary *b) {
     int k;
     for (k = b->entry_first; k < b->entry_first + b->entry_count; ++k) {
@@ -6071,9 +6073,9 @@ static bool isphx_is_crowded(const isph_fluid *f, int i) {
 
 /* [vessels] Connected components of fluid, and what finds a place in them. Between walls alone the matrix knows
    pressures up to a constant, along its null vector s, and A p = b has a solution only if b is orthogonal to that: as
-   much flows out as in. With little air left it has one, but of a pressure without bounds, which shoots the water at the
-   last holes. So of what walls and density errors ask for (s . b) each component is given what it has room for, and the
-   rest is taken off evenly: it is compressed. In: right sides. Out: right sides, components. These are those of the
+   much flows out as in. With little air left it has one, but of a pressure without bounds, which shoots the water at
+   the last holes. So of what walls and density errors ask for (s . b) each component is given what it has room for, and
+   the rest is taken off evenly: it is compressed. In: right sides. Out: right sides, components. These are those of the
    coarse level, and live where its couplings were, which are in the factor now. */
 static isphx_vessel *isphx_vessels(const isph_fluid *f) { return (isphx_vessel *)(void *)f->coarse.link_value; }
 
@@ -6440,9 +6442,10 @@ static isphpbd_vec3 isphx_jitter(const isph_fluid *f, int i) {
     return isphx_vec(v);
 }
 
-/* Towards an even arrangement, down the crowd: -A dx |u| dt S (Skillen et al. 2013, A 1 to 6), because it is motion that
-   makes disorder, that of the density projection too. At the same rate in still water it never ends: where all densities are 1 their sum, whose slope S is, is
-   the same for every arrangement, so nothing gets smaller on the way, and the surface layers turn over for ever. */
+/* Towards an even arrangement, down the crowd: -A dx |u| dt S (Skillen et al. 2013, A 1 to 6), because it is motion
+   that makes disorder, that of the density projection too. At the same rate in still water it never ends: where all
+   densities are 1 their sum, whose slope S is, is the same for every arrangement, so nothing gets smaller on the way,
+   and the surface layers turn over for ever. */
 static isphpbd_vec3 isphx_shift(const isph_fluid *f, int i, isphpbd_vec3 repair) {
     const float moved = isphpbdx_length(isphx_vec(f->velocity + 4 * i)) * f->now.seconds + isphpbdx_length(repair);
     const float path = moved / f->dx;
@@ -6551,7 +6554,8 @@ static isphpbd_vec3 isphx_friction(const isph_fluid *f, int i, isphpbd_vec3 u) {
         isphx_entry *entry = f->entry + e;
         const isphpbd_vec3 slip = isphx_slip(entry, u);
         if (entry->distance > 0.8f * f->dx || isphx_is_body(f, entry)) continue;
-        isphx_exchange(f, i, entry, &u, isphpbdx_scale(slip, 1.0f - isphx_kept_slip(f, i, entry, isphpbdx_length(slip))));
+        isphx_exchange(f, i, entry, &u,
+                       isphpbdx_scale(slip, 1.0f - isphx_kept_slip(f, i, entry, isphpbdx_length(slip))));
     }
     return u;
 }
@@ -6800,8 +6804,8 @@ static void isphx_now(isph_fluid *f, float seconds) {
 /* [balance] The books of a substep. For every component of fluid: what its momentum changed by, less gravity, plus what
    it gave to walls, has to be nothing, linear and angular; the discretisation leaves some. Where the component touches
    walls that cannot move, impulses of pressure take it, theirs and the coupler's, in proportion to their size and up to
-   a quarter of it; what is left then, and everything elsewhere, its particles take as a small rigid motion. In: velocities and positions before and after, entries. Out: both
-   corrected. */
+   a quarter of it; what is left then, and everything elsewhere, its particles take as a small rigid motion. In:
+   velocities and positions before and after, entries. Out: both corrected. */
 typedef struct isphx_account { /* of an aggregate, then of a component at its root */
     double left[6];            /* linear and angular momentum about the origin of the books that nobody owns up to */
     double weight, first[3];   /* of what takes it: its sum, and times position */
