@@ -5000,13 +5000,13 @@ typedef struct isphpbdx_header {
 } isphpbdx_header;
 
 static void isphpbdx_stream_pose(isphx_stream *s, isphpbd_pose *pose) {
-    isphx_stream_floats(s, &pose->position.x, 3);
-    isphx_stream_floats(s, &pose->rotation.x, 4);
+    isphx_stream_floats(s, &pose->position, 3);
+    isphx_stream_floats(s, &pose->rotation, 4);
 }
 static void isphpbdx_stream_motion(isphx_stream *s, isphpbd_motion *motion) {
     isphpbdx_stream_pose(s, &motion->pose);
-    isphx_stream_floats(s, &motion->linear_velocity.x, 3);
-    isphx_stream_floats(s, &motion->angular_velocity.x, 3);
+    isphx_stream_floats(s, &motion->linear_velocity, 3);
+    isphx_stream_floats(s, &motion->angular_velocity, 3);
 }
 static void isphpbdx_stream_i64(isphx_stream *s, int64_t *value) {
     uint64_t bits = (uint64_t)*value;
@@ -5019,8 +5019,8 @@ static void isphpbdx_stream_bool(isphx_stream *s, bool *value) {
     *value = byte == 1u;
 }
 static void isphpbdx_stream_emitter(isphx_stream *s, isphpbdx_emitter *e) {
-    isphx_stream_floats(s, &e->desc.position.x, 3);
-    isphx_stream_floats(s, &e->desc.direction.x, 3);
+    isphx_stream_floats(s, &e->desc.position, 3);
+    isphx_stream_floats(s, &e->desc.direction, 3);
     isphx_stream_floats(s, &e->desc.radius, 1);
     isphx_stream_floats(s, &e->desc.half_width, 1);
     isphx_stream_floats(s, &e->desc.half_height, 1);
@@ -5033,7 +5033,7 @@ static void isphpbdx_stream_emitter(isphx_stream *s, isphpbdx_emitter *e) {
     isphpbdx_stream_i64(s, &e->count);
 }
 static void isphpbdx_stream_sink(isphx_stream *s, isphpbdx_sink *sink) {
-    isphx_stream_floats(s, &sink->shape.half_extents.x, 3);
+    isphx_stream_floats(s, &sink->shape.half_extents, 3);
     isphx_stream_floats(s, &sink->shape.radius, 1);
     isphx_stream_floats(s, &sink->shape.half_height, 1);
     isphpbdx_stream_pose(s, &sink->pose);
@@ -5061,7 +5061,7 @@ static void isphpbdx_stream_solid(isphx_stream *s, isphpbdx_solid *solid) {
     isphpbdx_stream_motion(s, &solid->given);
     isphx_stream_u32(s, &solid->has_given);
     isphx_stream_floats(s, &solid->mass, 1);
-    isphx_stream_floats(s, &solid->inertia.x, 3);
+    isphx_stream_floats(s, &solid->inertia, 3);
     isphx_stream_floats(s, &solid->gravity_scale, 1);
     isphx_stream_u32(s, &solid->one_way);
     isphx_stream_doubles(s, solid->linear, 3);
@@ -5116,8 +5116,8 @@ static void isphpbdx_stream_totals(isphx_stream *s, isphpbd_stats *stats) {
     isphx_stream_doubles(s, &stats->dropped_seconds, 1);
 }
 static void isphpbdx_stream_settings(isphx_stream *s, isphpbdx_settings *v) {
-    isphx_stream_floats(s, &v->gravity.x, 3);
-    isphx_stream_floats(s, &v->wind.x, 3);
+    isphx_stream_floats(s, &v->gravity, 3);
+    isphx_stream_floats(s, &v->wind, 3);
     isphpbdx_stream_budget(s, &v->budget);
     isphx_stream_doubles(s, &v->owed, 1);
     isphpbdx_stream_bool(s, &v->run.pending);
@@ -5144,8 +5144,8 @@ static void isphpbdx_stream_reactions(isphx_stream *s, const isphpbdx_coupling *
         const float *reaction = isphpbdx_is_known(c, slot) ? c->reaction + 4 * (size_t)known->vertex_begin : NULL;
         isphpbd_vec3 drift = reaction ? known->drift : ipbdx_zero3(), load = reaction ? known->load : ipbdx_zero3();
         if (!body->used) continue;
-        isphx_stream_floats(s, &drift.x, 3);
-        isphx_stream_floats(s, &load.x, 3);
+        isphx_stream_floats(s, &drift, 3);
+        isphx_stream_floats(s, &load, 3);
         for (i = 0; i < 4 * body->vertex_count; ++i) {
             float value = reaction ? reaction[i] : 0.0f;
             isphx_stream_floats(s, &value, 1);
@@ -5161,8 +5161,8 @@ static void isphpbdx_apply_reactions(isphx_stream *s, isphpbdx_coupling *c) {
         if (!body->used) continue;
         known->used = 1, known->generation = body->generation;
         known->vertex_begin = body->vertex_begin, known->vertex_count = body->vertex_count;
-        isphx_stream_floats(s, &known->drift.x, 3);
-        isphx_stream_floats(s, &known->load.x, 3);
+        isphx_stream_floats(s, &known->drift, 3);
+        isphx_stream_floats(s, &known->load, 3);
         isphx_stream_floats(s, c->reaction + 4 * (size_t)body->vertex_begin, 4 * body->vertex_count);
     }
 }
