@@ -9,8 +9,8 @@
 #include "bench_runner.h"
 #include "examples/scenes.h"
 
-/* The library asks on the thread that steps: serial parts and its share of the parallel ones, that is the wall time of a
-   machine with nothing else to do. */
+/* The library asks on the thread that steps: serial parts and its share of the parallel ones, that is the wall time of
+   a machine with nothing else to do. */
 static uint64_t world_ticks(void *user) {
     (void)user;
     return (uint64_t)(1e9 * thread_seconds());

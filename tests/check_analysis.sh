@@ -26,8 +26,9 @@ clean() { # title, pattern, command...
 }
 
 # Switched off, and why: parameters of one type side by side and conversions are for the compilers' own warnings;
-# memcpy is no danger here; sums of counts that are checked at creation cannot overflow before they are widened; division
-# of integers finds rows; a float counts down what is left of a second; padding is not worth an odd order of members.
+# memcpy is no danger here; sums of counts that are checked at creation cannot overflow before they are widened;
+# division of integers finds rows; a float counts down what is left of a second; padding is not worth an odd order of
+# members.
 tidy='-*,bugprone-*,clang-analyzer-*'
 for check in bugprone-easily-swappable-parameters bugprone-narrowing-conversions bugprone-reserved-identifier \
     bugprone-assignment-in-if-condition bugprone-implicit-widening-of-multiplication-result \

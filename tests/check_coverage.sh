@@ -1,6 +1,6 @@
 #!/bin/sh
-# Line coverage of the three headers by the test programs and the seeds of the fuzzers, by gcov: at least 90 % of the lines
-# of each. What is not reached is listed in build/coverage/HEADER.txt, by function.
+# Line coverage of the three headers by the test programs and the seeds of the fuzzers, by gcov: at least 90 % of the
+# lines of each. What is not reached is listed in build/coverage/HEADER.txt, by function.
 #
 #     sh tests/check_coverage.sh [PROGRAM...]     only these test programs, and the seeds
 . tests/support/checks.sh

@@ -1,8 +1,7 @@
 #!/bin/sh
 # Every fuzzer for FUZZ_SECONDS (default 60) under ASan and UBSan: with libFuzzer where clang has it, starting from
-# tests/seeds/NAME and the seeds built into the program, else with the loop of tests/support/fuzz.h. Every committed seed
-# runs first.
-# An input that breaks something stays in build/fuzz.
+# tests/seeds/NAME and the seeds built into the program, else with the loop of tests/support/fuzz.h. Every committed
+# seed runs first. An input that breaks something stays in build/fuzz.
 . tests/support/checks.sh
 sanitize='-O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize=address,undefined,float-cast-overflow'
 seconds=${FUZZ_SECONDS:-60}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/test_threads.c under ThreadSanitizer: with the thread pool of examples/threads.h (gcc and clang), and with OpenMP
-# (clang, whose runtime tells the sanitizer through libarcher what it does).
+# tests/test_threads.c under ThreadSanitizer: with the thread pool of examples/threads.h (gcc and clang), and with
+# OpenMP (clang, whose runtime tells the sanitizer through libarcher what it does).
 . tests/support/checks.sh
 
 for compiler in gcc clang; do

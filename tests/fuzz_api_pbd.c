@@ -86,7 +86,7 @@ static bool begin(api *a) {
     return a->world != NULL;
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------------------------- */
+/* ---- bodies ------------------------------------------------------------------------------------------------------ */
 
 static void some_mesh(api *a, ipbd_mesh *mesh) {
     int n = 2 + take_below(&a->in, 5), kind = take_below(&a->in, 4);
@@ -220,7 +220,7 @@ static bool call_change_body(api *a) {
     }
 }
 
-/* ---- colliders ---------------------------------------------------------------------------------------------------- */
+/* ---- colliders --------------------------------------------------------------------------------------------------- */
 
 static float some_sdf(isphpbd_vec3 point, isphpbd_vec3 *normal, void *user) {
     float length = sqrtf(point.x * point.x + point.y * point.y + point.z * point.z);
@@ -269,7 +269,8 @@ static bool call_collider(api *a) {
     ipbd_collider collider;
     d.shape = some_shape(a);
     d.pose = some_pose(a);
-    if (take_bool(&a->in)) d.mass = take_size(&a->in, 10.0f), d.inertia = isphpbd_v3(d.mass, take_size(&a->in, 1.0f), 0.1f);
+    if (take_bool(&a->in))
+        d.mass = take_size(&a->in, 10.0f), d.inertia = isphpbd_v3(d.mass, take_size(&a->in, 1.0f), 0.1f);
     if (take_malice(&a->in)) d.friction = take_size(&a->in, 2.0f);
     if (take_malice(&a->in)) d.layer = take_word(&a->in), d.mask = take_word(&a->in);
     if (take_malice(&a->in)) d.cookie = take_word(&a->in);
@@ -297,7 +298,7 @@ static bool call_change_collider(api *a) {
     }
 }
 
-/* ---- skins -------------------------------------------------------------------------------------------------------- */
+/* ---- skins ------------------------------------------------------------------------------------------------------- */
 
 static bool call_skin(api *a) {
     isphpbd_result why = ISPHPBD_RESULT_COUNT;
@@ -323,7 +324,7 @@ static bool call_use_skin(api *a) {
     return false;
 }
 
-/* ---- the world ---------------------------------------------------------------------------------------------------- */
+/* ---- the world --------------------------------------------------------------------------------------------------- */
 
 static bool call_step(api *a) {
     float seconds = take_size(&a->in, 0.04f);
@@ -399,7 +400,7 @@ static bool call_snapshot(api *a) {
     return false;
 }
 
-/* ---- the machine -------------------------------------------------------------------------------------------------- */
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 static void check_body(api *a, ipbd_body body) {
     ipbd_view view = ipbd_body_view(a->world, body);

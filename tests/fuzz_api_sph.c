@@ -81,7 +81,7 @@ static bool begin(api *a) {
     return a->fluid != NULL;
 }
 
-/* ---- calls: each answers whether it may have changed the fluid ---------------------------------------------------- */
+/* ---- calls: each answers whether it may have changed the fluid --------------------------------------------------- */
 
 static bool call_material(api *a) {
     isph_material_desc d = isph_material_desc_default();
@@ -339,7 +339,7 @@ static bool call_snapshot(api *a) {
     return false;
 }
 
-/* ---- what stands beside the fluid --------------------------------------------------------------------------------- */
+/* ---- what stands beside the fluid -------------------------------------------------------------------------------- */
 
 static bool call_kernels(api *a) {
     isph_kernel kernel = (isph_kernel)take_below(&a->in, 3);
@@ -388,7 +388,8 @@ static bool call_matrix(api *a) {
     matrix = isph_matrix_create(&d, NULL);
     if (!matrix) return false;
     for (int i = 0; i <= ROWS; i++) starts[i] = take_malice(&a->in) ? take_below(&a->in, ENTRIES + 1) : 4 * i;
-    for (int i = 0; i < ENTRIES; i++) columns[i] = take_malice(&a->in) ? take_count(&a->in, 40) : take_below(&a->in, ROWS);
+    for (int i = 0; i < ENTRIES; i++)
+        columns[i] = take_malice(&a->in) ? take_count(&a->in, 40) : take_below(&a->in, ROWS);
     for (int i = 0; i < ENTRIES; i++) values[i] = take_float(&a->in);
     for (int i = 0; i < ROWS; i++) b[i] = take_float(&a->in), x[i] = 0.0f, aggregates[i] = take_count(&a->in, 3);
     solve.max_iterations = take_below(&a->in, 40), solve.tolerance = take_size(&a->in, 0.1f);
@@ -406,7 +407,7 @@ static bool call_matrix(api *a) {
     return false;
 }
 
-/* ---- the machine -------------------------------------------------------------------------------------------------- */
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 static void check_view(const api *a) {
     isph_view view = isph_particles(a->fluid);

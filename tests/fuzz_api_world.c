@@ -138,7 +138,7 @@ static bool begin(api *a) {
     return a->world != NULL;
 }
 
-/* ---- calls: each answers whether it may have changed the world ------------------------------------------------------ */
+/* ---- calls: each answers whether it may have changed the world --------------------------------------------------- */
 
 static bool call_fluid(api *a) {
     isphpbd_fluid_desc d = isphpbd_fluid_desc_default();
@@ -484,7 +484,7 @@ static bool call_draw(api *a) {
     return false;
 }
 
-/* ---- the machine -------------------------------------------------------------------------------------------------- */
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 static void check_points(const isphpbd_points *p) {
     DEMAND(p->count >= 0);

@@ -12,7 +12,8 @@ passed=0 failed=0 skipped=0
 for name; do
     output=$("$play" "$name" --scale "$scale" --json --quiet)
     status=$?
-    printf '%s\n' "$output" | sed -n 's/.*"particles": \([0-9]*\).*"ms_per_step": \([^,]*\).*/  \1 particles, \2 ms per step/p'
+    printf '%s\n' "$output" |
+        sed -n 's/.*"particles": \([0-9]*\).*"ms_per_step": \([^,]*\).*/  \1 particles, \2 ms per step/p'
     if [ "$status" -eq 0 ]; then
         echo "ok   $name"
         passed=$((passed + 1))

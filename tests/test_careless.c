@@ -1,13 +1,14 @@
 /* What a careless caller does to any of the three headers: no object at all, no room for the answer, memory that is not
-   aligned, rows of odd lengths, counts beyond int, capacities of nothing, snapshots of a world of other sizes, calls to the
-   solvers inside from callbacks of the world. All of it is refused or does no harm. SPDX-License-Identifier: MIT */
+   aligned, rows of odd lengths, counts beyond int, capacities of nothing, snapshots of a world of other sizes, calls to
+   the solvers inside from callbacks of the world. All of it is refused or does no harm.
+   SPDX-License-Identifier: MIT */
 #define ISPHPBD_IMPLEMENTATION
 #include "isphpbd.h"
 
 #include "greatest.h"
 #include "world_mixed.h"
 
-/* ---- [nobody] every function without its object ------------------------------------------------------------------- */
+/* ---- [nobody] every function without its object ------------------------------------------------------------------ */
 
 TEST fluids_that_are_not_there(void) {
     const isph_material water = {1};
@@ -225,7 +226,7 @@ TEST worlds_that_are_not_there(void) {
     PASS();
 }
 
-/* ---- [nowhere] no room for the answer ------------------------------------------------------------------------------- */
+/* ---- [nowhere] no room for the answer ---------------------------------------------------------------------------- */
 
 TEST answers_without_a_place(void) {
     mixed m = mixed_make(mixed_desc(), MIXED_ALL);
@@ -262,7 +263,7 @@ TEST answers_without_a_place(void) {
     PASS();
 }
 
-/* ---- [memory] that is not aligned ----------------------------------------------------------------------------------- */
+/* ---- [memory] that is not aligned -------------------------------------------------------------------------------- */
 
 typedef struct crooked_memory {
     watched_memory watched;
@@ -301,7 +302,7 @@ TEST crooked_memory_is_refused_and_given_back(void) {
     PASS();
 }
 
-/* ---- [numbers] odd strides, counts beyond int ----------------------------------------------------------------------- */
+/* ---- [numbers] odd strides, counts beyond int -------------------------------------------------------------------- */
 
 TEST rows_of_odd_lengths(void) {
     const size_t strides[6] = {0, 1, 4, 11, 13, 17};
@@ -309,8 +310,8 @@ TEST rows_of_odd_lengths(void) {
     unsigned char bytes[4 * 17 + 16];
     memset(bytes, 0, sizeof bytes);
     for (int i = 0; i < 6; i++) {
-        const isphpbd_result got = isphpbd_fluid_add(m.world, m.water, (const float *)(const void *)bytes, strides[i], NULL,
-                                                     0, 4, NULL);
+        const isphpbd_result got =
+            isphpbd_fluid_add(m.world, m.water, (const float *)(const void *)bytes, strides[i], NULL, 0, 4, NULL);
         ASSERT(got == ISPHPBD_OK || got == ISPHPBD_BAD_ARGUMENT);
         if (strides[i] < 12) ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, got);
     }
@@ -341,7 +342,7 @@ TEST counts_beyond_int(void) {
     PASS();
 }
 
-/* ---- [nothing] capacities of nothing -------------------------------------------------------------------------------- */
+/* ---- [nothing] capacities of nothing ----------------------------------------------------------------------------- */
 
 TEST world_without_room_for_anything(void) {
     isphpbd_world_desc desc = isphpbd_world_desc_default();
@@ -370,7 +371,7 @@ TEST world_without_room_for_anything(void) {
     PASS();
 }
 
-/* ---- [other sizes] snapshots into worlds that differ in one number ------------------------------------------------- */
+/* ---- [other sizes] snapshots into worlds that differ in one number ----------------------------------------------- */
 
 TEST snapshots_of_other_sizes(void) {
     mixed m = mixed_make(mixed_desc(), MIXED_ALL);
@@ -407,7 +408,7 @@ TEST snapshots_of_other_sizes(void) {
     PASS();
 }
 
-/* ---- [inside] the solvers inside, from callbacks of the world ------------------------------------------------------- */
+/* ---- [inside] the solvers inside, from callbacks of the world ---------------------------------------------------- */
 
 typedef struct burglar {
     mixed *m;
@@ -513,7 +514,7 @@ TEST the_world_is_closed_in_callbacks_of_its_solvers(void) {
     PASS();
 }
 
-/* ---- [patience] work that no number may make endless ---------------------------------------------------------------- */
+/* ---- [patience] work that no number may make endless ------------------------------------------------------------- */
 
 /* The widest, fastest jets in the finest world: starved, or beyond the world, and soon done. */
 TEST absurd_emitters_end(void) {

@@ -1,6 +1,7 @@
-/* What no solver likes, for fluid and soft bodies each alone: a closing press, a body that appears inside, 100:1, gravity
-   that flips, frames of 1 to 50 ms, everything in the same place. Nothing explodes, nothing is lost, and left alone it
-   comes to rest. (tests/test_world_hostile.c does it with everything coupled.) SPDX-License-Identifier: MIT */
+/* What no solver likes, for fluid and soft bodies each alone: a closing press, a body that appears inside, 100:1,
+   gravity that flips, frames of 1 to 50 ms, everything in the same place. Nothing explodes, nothing is lost, and left
+   alone it comes to rest. (tests/test_world_hostile.c does it with everything coupled.)
+   SPDX-License-Identifier: MIT */
 #define ISPHPBD_IMPLEMENTATION
 #include "isphpbd_pbd.h"
 #include "isphpbd_sph.h"
@@ -10,7 +11,7 @@
 
 #define FRAME (1.0f / 60.0f)
 
-/* ---- fluid: a tank of 0.6 x 0.5 x 0.4 m, half full ------------------------------------------------------------------ */
+/* ---- fluid: a tank of 0.6 x 0.5 x 0.4 m, half full --------------------------------------------------------------- */
 
 static isph_fluid *tank(void) {
     isph_fluid_desc desc = isph_fluid_desc_default();
@@ -196,8 +197,8 @@ TEST water_in_the_same_place(void) {
     isph_material water = fixture_water(fluid);
     float knot[3 * 60];
     int count;
-    (void)isph_particles_add_box(fluid, water, isphpbd_v3(-0.2f, 0.0f, -0.1f), isphpbd_v3(0.2f, 0.2f, 0.1f), fixture_zero,
-                                 NULL);
+    (void)isph_particles_add_box(fluid, water, isphpbd_v3(-0.2f, 0.0f, -0.1f), isphpbd_v3(0.2f, 0.2f, 0.1f),
+                                 fixture_zero, NULL);
     for (int i = 0; i < 180; i++) knot[i] = i % 3 == 1 ? 0.1f : 0.05f;
     ASSERT_EQ(ISPHPBD_OK, isph_particles_add(fluid, water, knot, 12, NULL, 0, 60, NULL));
     count = isph_particles(fluid).count;
@@ -241,7 +242,7 @@ TEST liquids_of_a_hundred_to_one(void) {
     PASS();
 }
 
-/* ---- soft bodies: a cloth of 12 x 12 and jellies over a floor --------------------------------------------------------- */
+/* ---- soft bodies: a cloth of 12 x 12 and jellies over a floor ---------------------------------------------------- */
 
 enum { SIDE = 12, CELLS = 3, CORNERS = CELLS + 1 };
 
@@ -328,7 +329,8 @@ TEST ball_appears_in_jelly(void) {
     desc.shape = ipbd_shape_sphere(0.1f), desc.pose = ipbd_pose_at(2.0f, 0.1f, 0.0f);
     ball = ipbd_collider_create(world, &desc, NULL);
     for (int i = 0; i < 60; i++) {
-        if (i % 12 == 6) (void)ipbd_collider_teleport(world, ball, ipbd_pose_at(i % 24 < 12 ? 0.1f : -0.1f, 0.15f, 0.0f));
+        if (i % 12 == 6)
+            (void)ipbd_collider_teleport(world, ball, ipbd_pose_at(i % 24 < 12 ? 0.1f : -0.1f, 0.15f, 0.0f));
         (void)ipbd_step(world, FRAME);
         CHECK_CALL(soft_tame(world, 60.0));
     }
@@ -337,8 +339,8 @@ TEST ball_appears_in_jelly(void) {
     ipbd_destroy(world);
     PASS();
 }
-/* A block of lead density put on a light one, both of rubber. (Dropped on it, or of jelly, it crushes it flat: then parts
-   come out of the ground and fly; more substeps help.) */
+/* A block of lead density put on a light one, both of rubber. (Dropped on it, or of jelly, it crushes it flat: then
+   parts come out of the ground and fly; more substeps help.) */
 TEST masses_of_a_hundred_to_one(void) {
     ipbd_world *world = soft_world();
     (void)add_block(world, isphpbd_v3(0.0f, 0.16f, 0.0f), IPBD_RUBBER, 100.0f);

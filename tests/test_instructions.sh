@@ -1,7 +1,7 @@
 #!/bin/sh
-# Guards speed without a clock: counts the instructions of fixed steps (tests/instructions.c) under valgrind and compares
-# them with tests/golden/instructions.txt, which holds figures per compiler and machine; 10 % more or less is a failure.
-# Faster or slower on purpose: `sh tests/test_instructions.sh renew`.
+# Guards speed without a clock: counts the instructions of fixed steps (tests/instructions.c) under valgrind and
+# compares them with tests/golden/instructions.txt, which holds figures per compiler and machine; 10 % more or less is a
+# failure. Faster or slower on purpose: `sh tests/test_instructions.sh renew`.
 . tests/support/cases.sh
 renew=${1-} golden=tests/golden/instructions.txt
 
@@ -41,7 +41,8 @@ compare() { # case, steps
 
 if ! command -v valgrind >/dev/null 2>&1; then
     skip 'counting instructions' 'valgrind is not installed'
-elif ! ${CC:-cc} -std=c99 -O2 -ffp-contract=off -I. tests/instructions.c -o "$work/program" -lm >"$work/output" 2>&1; then
+elif ! ${CC:-cc} -std=c99 -O2 -ffp-contract=off -I. tests/instructions.c -o "$work/program" -lm \
+    >"$work/output" 2>&1; then
     fail 'tests/instructions.c' "does not compile: $(head -n 5 "$work/output")"
 else
     compare fluid 6

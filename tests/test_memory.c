@@ -1,12 +1,13 @@
 /* Memory of all three headers: every allocation may fail, none is made while stepping, nobody writes outside of what he
-   got, a fixed arena of the size told is enough, and everything comes back. SPDX-License-Identifier: MIT */
+   got, a fixed arena of the size told is enough, and everything comes back.
+   SPDX-License-Identifier: MIT */
 #define ISPHPBD_IMPLEMENTATION
 #include "isphpbd.h"
 
 #include "greatest.h"
 #include "world_scene.h"
 
-/* ---- what can be made: each answers an object, or NULL and a reason ------------------------------------------------ */
+/* ---- what can be made: each answers an object, or NULL and a reason ---------------------------------------------- */
 
 typedef struct maker {
     const char *name;
@@ -97,7 +98,7 @@ static const maker makers[] = {{"grid", grid_bytes, grid_make, grid_destroy},
                                {"world", world_bytes, world_make, world_destroy}};
 enum { MAKERS = (int)(sizeof makers / sizeof *makers) };
 
-/* ---- creation ------------------------------------------------------------------------------------------------------ */
+/* ---- creation ---------------------------------------------------------------------------------------------------- */
 
 TEST creation_takes_what_was_told_and_gives_it_back(void) {
     for (int i = 0; i < MAKERS; i++) {
@@ -135,7 +136,7 @@ TEST every_allocation_of_a_creation_may_fail(void) {
     PASS();
 }
 
-/* ---- an arena: hands out one piece after the other and takes nothing back ------------------------------------------- */
+/* ---- an arena: hands out one piece after the other and takes nothing back ---------------------------------------- */
 
 typedef struct arena {
     unsigned char *base;
@@ -171,7 +172,7 @@ TEST a_fixed_arena_is_enough(void) {
     PASS();
 }
 
-/* ---- a world at work ------------------------------------------------------------------------------------------------ */
+/* ---- a world at work --------------------------------------------------------------------------------------------- */
 
 TEST a_world_at_work_never_allocates_and_stays_inside(void) {
     watched_memory memory;

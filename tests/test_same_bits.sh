@@ -1,7 +1,8 @@
 #!/bin/sh
 # The same bits whatever the compiler, language, optimisation, SIMD and OpenMP: the programs tests/bits_*.c print hashes
 # of small scenes, and all of these must agree with each other and with tests/golden/, which `make golden` renews.
-# A few ways here that have little in common; tests/check_platforms.sh tries all of them, and other processors and systems.
+# A few ways here that have little in common; tests/check_platforms.sh tries all of them, and other processors and
+# systems.
 #
 #     sh tests/test_same_bits.sh [renew]
 . tests/support/cases.sh

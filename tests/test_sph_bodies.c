@@ -1,5 +1,5 @@
-/* Boundaries with mass: they float where Archimedes says, sink when heavy, rest when light, and every substep leaves the
-   momentum of water and body as it was. Also what parts water: shells, masks of materials, the coupler's pairs. */
+/* Boundaries with mass: they float where Archimedes says, sink when heavy, rest when light, and every substep leaves
+   the momentum of water and body as it was. Also what parts water: shells, masks of materials, the coupler's pairs. */
 #define ISPH_IMPLEMENTATION
 #include "isphpbd_sph.h"
 
@@ -120,7 +120,8 @@ static double submerged(const isph_fluid *fluid, const body *b) {
     return below / count;
 }
 
-/* Three or four seconds (balls go up and down for longer) in a tank, the host's way or the fluid's own; the mean of the second half. */
+/* Three or four seconds (balls go up and down for longer) in a tank, the host's way or the fluid's own; the mean of the
+   second half. */
 static greatest_test_res floats(isph_shape shape, float edge, double density, bool host, bool local, double tolerance) {
     isph_fluid *fluid = tank(local);
     const float half = 0.5f * edge, sunk = (float)(density / 1000.0) * edge;
@@ -224,8 +225,8 @@ TEST any_shape_is_lifted_by_its_volume(void) {
     }
     PASS();
 }
-/* A piston that closes a cylinder rests on the water, which has no air and so no pressure of its own: that is its weight
-   over its area, and the water's above. */
+/* A piston that closes a cylinder rests on the water, which has no air and so no pressure of its own: that is its
+   weight over its area, and the water's above. */
 TEST piston_rests_on_water(void) {
     for (int heavy = 0; heavy < 2; heavy++) {
         isph_fluid_desc desc = isph_fluid_desc_default();

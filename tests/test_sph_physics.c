@@ -73,8 +73,8 @@ TEST iterations_do_not_grow_with_depth(void) {
     PASS();
 }
 
-/* Walls of any direction hold still water: a trough, half of a square pipe that stands on its edge. With gradients that are
-   true along the axes only, its walls drive a circulation of 0.2 m/s for ever. */
+/* Walls of any direction hold still water: a trough, half of a square pipe that stands on its edge. With gradients that
+   are true along the axes only, its walls drive a circulation of 0.2 m/s for ever. */
 TEST still_water_in_a_slanted_trough(void) {
     const float dx = 0.05f, half = 0.45f, turn = 0.38268343f; /* sin(45 deg / 2) */
     const isph_fluid_desc desc = desc_for(2000);

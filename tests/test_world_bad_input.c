@@ -1,5 +1,5 @@
-/* What a careless host may hand to isphpbd.h: bad descs and numbers, handles of the past and of other worlds, calls from
-   inside callbacks. Each is refused with a reason and changes nothing. */
+/* What a careless host may hand to isphpbd.h: bad descs and numbers, handles of the past and of other worlds, calls
+   from inside callbacks. Each is refused with a reason and changes nothing. */
 #define ISPHPBD_IMPLEMENTATION
 #include "isphpbd.h"
 

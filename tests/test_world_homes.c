@@ -1,5 +1,6 @@
-/* Closed shells of isphpbd.h: water remembers which one it is inside of. Particles that get through by foul means (here:
-   the test moves them behind the world's back) are put back or removed, and counted; what the user moves stays there. */
+/* Closed shells of isphpbd.h: water remembers which one it is inside of. Particles that get through by foul means
+   (here: the test moves them behind the world's back) are put back or removed, and counted; what the user moves stays
+   there. */
 #define ISPHPBD_IMPLEMENTATION
 #include "isphpbd.h"
 
@@ -30,7 +31,8 @@ static homes homes_make(bool in, bool around) {
     h.shell = world_soft(h.world, &shell);
     if (in) (void)isphpbd_fluid_fill_soft(h.world, water, h.shell, 0.0f, &inside);
     if (around) {
-        h.added = world_fill(h.world, water, vec3d_make(0.3, 0.0, -0.5), vec3d_make(0.5, 0.2, 0.5), vec3d_make(0, 0, 0));
+        h.added =
+            world_fill(h.world, water, vec3d_make(0.3, 0.0, -0.5), vec3d_make(0.5, 0.2, 0.5), vec3d_make(0, 0, 0));
     }
     h.added += inside;
     for (int i = 0; i < 6; i++) (void)isphpbd_world_step(h.world, WORLD_STEP);
@@ -66,7 +68,8 @@ static void homes_smuggle(const homes *h, bool out, int most) {
     const isphpbd_points view = isphpbd_fluid_points(h->world);
     const vec3d centre = homes_centre(h);
     for (int i = 0; i < view.count && most > 0; i++) {
-        float *p = (float *)((uintptr_t)view.position + view.position_stride * (size_t)i); /* the view is not for this */
+        float *p =
+            (float *)((uintptr_t)view.position + view.position_stride * (size_t)i); /* the view is not for this */
         const vec3d at = vec3d_make((double)p[0], (double)p[1], (double)p[2]);
         if ((vec3d_length(vec3d_sub(at, centre)) < 0.2) != out) continue;
         p[0] = (float)centre.x + (out ? 0.45f : 0.01f * (float)most);

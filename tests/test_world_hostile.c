@@ -1,6 +1,6 @@
-/* Motions that no solver likes, in isphpbd.h: teleports, colliders that cut through everything, a press, masses of 100:1,
-   gravity that flips, jittering steps, water poured into what is there. Nothing becomes NaN, nothing is lost without a
-   word, and it calms down afterwards. */
+/* Motions that no solver likes, in isphpbd.h: teleports, colliders that cut through everything, a press, masses of
+   100:1, gravity that flips, jittering steps, water poured into what is there. Nothing becomes NaN, nothing is lost
+   without a word, and it calms down afterwards. */
 #define ISPHPBD_IMPLEMENTATION
 #include "isphpbd.h"
 
@@ -149,9 +149,9 @@ static void unpin_cloth(mixed *m) {
     for (int v = 0; v < isphpbd_soft_points(m->world, m->cloth).count; v++) (void)ipbd_unpin(softs, body, v);
 }
 
-/* A stamp, then a lid as wide as the tank, comes down within a second on cloth, jelly, balloon and water, stays, and goes
-   up again: with room for all, with less than that, and with less while the cloth hangs from pins that get into the lid
-   and tears at it. The cap on speeds holds for all; only the last may cost more water than a little. */
+/* A stamp, then a lid as wide as the tank, comes down within a second on cloth, jelly, balloon and water, stays, and
+   goes up again: with room for all, with less than that, and with less while the cloth hangs from pins that get into
+   the lid and tears at it. The cap on speeds holds for all; only the last may cost more water than a little. */
 TEST closing_press(void) {
     static const float wide[4] = {0.2f, 0.4f, 0.4f, 0.4f}, deepest[4] = {0.1f, 0.27f, 0.2f, 0.2f};
     for (int k = 0; k < 4; k++) {
@@ -217,7 +217,8 @@ TEST softs_spawn_in_softs(void) {
     (void)world_room(world, vec3d_make(-0.4, 0.0, -0.4), vec3d_make(0.4, 4.0, 0.4), 0.8f);
     water = world_water(world);
     added = world_fill(world, water, vec3d_make(-0.4, 0.0, -0.4), vec3d_make(0.4, 0.25, 0.4), vec3d_make(0, 0, 0));
-    jelly.body.pose.position = isphpbd_v3(0.0f, 0.15f, 0.0f), balloon.body.pose.position = isphpbd_v3(0.05f, 0.2f, 0.05f);
+    jelly.body.pose.position = isphpbd_v3(0.0f, 0.15f, 0.0f),
+    balloon.body.pose.position = isphpbd_v3(0.05f, 0.2f, 0.05f);
     all[0] = world_soft(world, &jelly), all[2] = world_soft(world, &balloon);
     jelly.body.pose.position.x = 0.06f;
     all[1] = world_soft(world, &jelly);

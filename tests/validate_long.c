@@ -1,5 +1,6 @@
-/* Validation: ten minutes of simulated time, 10 km from the origin, and particles from 1 mm to 1 m. Small scenes that run
-   long: what drifts, grows or gets lost shows here. SPDX-License-Identifier: MIT */
+/* Validation: ten minutes of simulated time, 10 km from the origin, and particles from 1 mm to 1 m. Small scenes that
+   run long: what drifts, grows or gets lost shows here.
+   SPDX-License-Identifier: MIT */
 #define ISPHPBD_IMPLEMENTATION
 #include "isphpbd_pbd.h"
 #include "isphpbd_sph.h"
@@ -12,7 +13,7 @@
 enum { MINUTES = 10, STEPS_PER_MINUTE = 3600 };
 #define FRAME (1.0f / 60.0f)
 
-/* ---- ten minutes of water, stirred ------------------------------------------------------------------------------------ */
+/* ---- ten minutes of water, stirred ------------------------------------------------------------------------------- */
 
 typedef struct minute {
     double energy, height, iterations, substeps; /* means over its steps */
@@ -65,19 +66,20 @@ static void long_water(report *r) {
         report_progress(r, "water, minute %d of %d", i + 1, MINUTES);
         last = stir(fluid, paddle, i * STEPS_PER_MINUTE);
     }
-    report_at_most(r, "particles lost or not finite", fixture_finite(fluid) ? count - isph_particles(fluid).count : count,
-                   0.0, "", "none");
-    report_at_most(r, "drift of the volume (mean height), minute 10 to 2", 100.0 * fabs(last.height / first.height - 1.0),
-                   1.0, "%", "issue: 1 %");
+    report_at_most(r, "particles lost or not finite",
+                   fixture_finite(fluid) ? count - isph_particles(fluid).count : count, 0.0, "", "none");
+    report_at_most(r, "drift of the volume (mean height), minute 10 to 2",
+                   100.0 * fabs(last.height / first.height - 1.0), 1.0, "%", "issue: 1 %");
     report_at_most(r, "kinetic energy, minute 10 over minute 2", last.energy / first.energy, 1.2, "", "no growth");
     report_at_most(r, "iterations per step, minute 10 over minute 2", last.iterations / first.iterations, 1.1, "",
                    "no growth");
-    report_at_most(r, "substeps per step, minute 10 over minute 2", last.substeps / first.substeps, 1.1, "", "no growth");
+    report_at_most(r, "substeps per step, minute 10 over minute 2", last.substeps / first.substeps, 1.1, "",
+                   "no growth");
     report_value(r, "kinetic energy, minute 10", last.energy, "J");
     isph_fluid_destroy(fluid);
 }
 
-/* ---- ten minutes of a balloon and of a flag --------------------------------------------------------------------------- */
+/* ---- ten minutes of a balloon and of a flag ---------------------------------------------------------------------- */
 
 static double largest_edge_stretch(const ipbd_world *world, ipbd_body body, double rest) {
     const ipbd_view view = ipbd_body_view(world, body);
@@ -165,7 +167,7 @@ static void long_flag(report *r) {
     ipbd_destroy(world);
 }
 
-/* ---- far from the origin ------------------------------------------------------------------------------------------------ */
+/* ---- far from the origin ----------------------------------------------------------------------------------------- */
 
 typedef struct rest {
     double rms, volume; /* speed over the last second; mean height over that of the fill */
@@ -201,7 +203,8 @@ static void far_away(report *r) {
     const float places[3] = {0.0f, 1000.0f, 10000.0f};
     char name[64];
     report_text(r, "### Far from the origin");
-    report_text(r, "A tank of 384 particles at rest, dx = 0.05 m. 10 km off, a float has steps of 1 mm, a fiftieth of dx.");
+    report_text(
+        r, "A tank of 384 particles at rest, dx = 0.05 m. 10 km off, a float has steps of 1 mm, a fiftieth of dx.");
     for (int i = 0; i < 3; i++) {
         const rest at = rest_at(0.05f, places[i]);
         (void)snprintf(name, sizeof name, "%g m off: error of the volume", (double)places[i]);

@@ -90,8 +90,8 @@ static double front_time(const sph_curve *computed, double z) {
 }
 
 /* The column of an experiment is not free at once, its membrane or gate takes some hundredths of a second to go, and no
-   moment of release was measured: the zero of its clock is an unknown of the experiment. Its estimate by least squares is
-   the mean lag in T of the measured front behind the computed one, over all stations at which the front moves. */
+   moment of release was measured: the zero of its clock is an unknown of the experiment. Its estimate by least squares
+   is the mean lag in T of the measured front behind the computed one, over all stations at which the front moves. */
 static double front_delay(const experiment *e, const sph_curve *computed) {
     double sum = 0.0;
     int count = 0;
@@ -159,7 +159,8 @@ static void case_front(sph_run *run) {
         "A column of width a and height 2 a collapses on a dry bed: a slab 28 particles wide, 56 high and 6 thick "
         "between free-slip sides, at the size of the experiment. The moment of release was not measured (a membrane or "
         "a gate has to go first), so the zero of the measured clock is estimated: by the mean lag over all stations "
-        "beyond %.1f a, one number for each experiment. Beside it is the difference with clocks set at the first station "
+        "beyond %.1f a, one number for each experiment. Beside it is the difference with clocks set at the first "
+        "station "
         "alone and with time from the computed release. The experiments differ among themselves: scaled, the third is "
         "slower than the second by 7 %% at T = 2.7, the first by 9 %% at T = 5.3.",
         front_moving);

@@ -35,7 +35,8 @@ finish() {
     [ "$failed" -eq 0 ]
 }
 
-strict='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wdouble-promotion -Wshadow -Wundef -Wcast-qual -Wvla -Werror'
+strict='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wdouble-promotion'
+strict="$strict -Wshadow -Wundef -Wcast-qual -Wvla -Werror"
 
 # Whether the compiler (which may carry options) works for the language, c or c++.
 works() { # compiler, language

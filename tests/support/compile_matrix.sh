@@ -1,8 +1,8 @@
 # The compile matrix: every way a user may include the headers, in C and C++, with every compiler found, under all
 # strict warnings as errors. Also what the object files may and may not contain.
 # To be sourced by test scripts, which call whole_matrix.
-# THOROUGH=1 makes code of every case with every compiler. Otherwise only the compiler in use makes code, of what one case
-# shows for all; the rest is checked without, which takes a fifth of the time.
+# THOROUGH=1 makes code of every case with every compiler. Otherwise only the compiler in use makes code, of what one
+# case shows for all; the rest is checked without, which takes a fifth of the time.
 . tests/support/cases.sh
 
 # Writes a source file from its lines and compiles it: compile NAME "OPTIONS" LINE...

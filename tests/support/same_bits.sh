@@ -25,8 +25,8 @@ one_way() { # title, language, compiler, options
 same_bits() { # source, file of hashes, runner (may be empty)
     bits_title="$(basename "$1" .c) with $way"
     rm -f "$work/program.exe"
-    if ! $way_compiler -x "$way_language" $way_standard -ffp-contract=off -I. -Itests/support $way_options $declared "$1" \
-        -x none "$work/isphpbd.o" -o "$work/program.exe" -lm >"$work/output" 2>&1; then
+    if ! $way_compiler -x "$way_language" $way_standard -ffp-contract=off -I. -Itests/support $way_options \
+        $declared "$1" -x none "$work/isphpbd.o" -o "$work/program.exe" -lm >"$work/output" 2>&1; then
         fail "$bits_title" "does not compile: $(head -n 5 "$work/output")"
     elif ! $limit $3 "$work/program.exe" >"$work/raw" 2>"$work/errors"; then
         fail "$bits_title" "fails or takes too long: $(cat "$work/raw" "$work/errors" | head -n 5)"

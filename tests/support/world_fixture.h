@@ -312,7 +312,7 @@ FIXTURE_FN uint32_t world_run(isphpbd_world *world, double seconds) {
     return flags;
 }
 
-/* ---- [host] A rigid body as an engine would keep it, in doubles. -------------------------------------------------- */
+/* ---- [host] A rigid body as an engine would keep it, in doubles. ------------------------------------------------- */
 
 typedef struct host_body {
     isphpbd_body body;

@@ -1,5 +1,5 @@
-/* world_report.h - between the scenes of world_truths.h and the reports of sph_scenes.h: progress, curves for plots, and
-   the figures that every run must have. Include it first, with ISPHPBD_IMPLEMENTATION defined.
+/* world_report.h - between the scenes of world_truths.h and the reports of sph_scenes.h: progress, curves for plots,
+   and the figures that every run must have. Include it first, with ISPHPBD_IMPLEMENTATION defined.
    SPDX-License-Identifier: MIT */
 #ifndef WORLD_REPORT_H
 #define WORLD_REPORT_H

@@ -1,5 +1,5 @@
-/* world_scene.h - a small world with one of everything: water in a tank, an emitter, a sink, a hanging cloth, a jelly, a
-   floating body with a simple host, and a collider that stirs. Include after isphpbd.h.
+/* world_scene.h - a small world with one of everything: water in a tank, an emitter, a sink, a hanging cloth, a jelly,
+   a floating body with a simple host, and a collider that stirs. Include after isphpbd.h.
    SPDX-License-Identifier: MIT */
 #ifndef WORLD_SCENE_H
 #define WORLD_SCENE_H
@@ -65,8 +65,8 @@ FIXTURE_FN void scene_add_softs(world_scene *s) {
     s->cloth = isphpbd_soft_create(s->world, &desc, NULL);
     desc = isphpbd_soft_desc_default();
     desc.body = ipbd_body_desc_preset(IPBD_JELLY);
-    desc.body.mesh.tetrahedron_count = ipbd_block(SCENE_CELLS, SCENE_CELLS, SCENE_CELLS, isphpbd_v3(0.15f, 0.15f, 0.15f),
-                                                  positions, indices);
+    desc.body.mesh.tetrahedron_count =
+        ipbd_block(SCENE_CELLS, SCENE_CELLS, SCENE_CELLS, isphpbd_v3(0.15f, 0.15f, 0.15f), positions, indices);
     desc.body.mesh.positions = positions, desc.body.mesh.tetrahedra = indices;
     desc.body.mesh.vertex_count = SCENE_CORNERS * SCENE_CORNERS * SCENE_CORNERS;
     desc.body.pose = ipbd_pose_at(-0.2f, 0.6f, 0.0f);
