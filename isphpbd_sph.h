@@ -7159,7 +7159,6 @@ static void isphx_body_turn(isphx_boundary *b) {
     b->angular_now = isphpbd_v3((float)spin[0], (float)spin[1], (float)spin[2]);
 }
 
-/* No motion is left that isph_boundary_set_motion would refuse: a body of odd inertia can spin without bound. */
 static void isphx_boundaries_advance(isph_fluid *f) {
     int a;
     for (a = 0; a < f->active_count; ++a) {
@@ -7169,17 +7168,18 @@ static void isphx_boundaries_advance(isph_fluid *f) {
         b->end = isphx_pose_advance(b->pose, b->linear_now, b->angular_now, f->now.seconds);
         b->end.position = isphx_shortened(b->end.position, ISPHX_MAX_PLACE);
         if (b->desc.mass > 0.0f) isphx_body_turn(b);
-        b->angular_now = isphx_shortened(b->angular_now, ISPHX_MAX_MOTION);
     }
 }
 
-/* The motion of this substep becomes the boundaries' state. */
+/* The motion of this substep becomes the boundaries' state. None is left that isph_boundary_set_motion would refuse: a
+   body of odd inertia can spin without bound. */
 static void isphx_boundaries_commit(isph_fluid *f) {
     int a, k;
     for (a = 0; a < f->active_count; ++a) {
         isphx_boundary *b = f->boundary + f->active[a];
         b->pose = b->end;
-        b->desc.linear_velocity = b->linear_now, b->desc.angular_velocity = b->angular_now;
+        b->desc.linear_velocity = isphx_shortened(b->linear_now, ISPHX_MAX_MOTION);
+        b->desc.angular_velocity = isphx_shortened(b->angular_now, ISPHX_MAX_MOTION);
         for (k = 0; k < 3; ++k) b->linear[k] += b->gain[k], b->angular[k] += b->gain[3 + k];
         isphx_boundary_take(b);
     }
