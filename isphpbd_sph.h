@@ -1308,10 +1308,10 @@ static int isphx_cells_span(const isphx_cells *cells, int first, int last, isphx
     return n;
 }
 
-/* The runs of sorted points in one row of cells, fast coordinate c0 - 4 .. c0 + 4. */
-static int isphx_cells_row(const isphx_cells *cells, int c0, int row, isphx_run *runs) {
+/* The runs of sorted points in one row of cells, fast coordinate c0 - 4 .. c0 + more + 4. */
+static int isphx_cells_row(const isphx_cells *cells, int c0, int more, int row, isphx_run *runs) {
     const int dim = cells->dim[0], origin = row * dim;
-    int first = c0 - ISPHX_CELLS_PER_RADIUS, last = c0 + ISPHX_CELLS_PER_RADIUS, n = 0;
+    int first = c0 - ISPHX_CELLS_PER_RADIUS, last = c0 + more + ISPHX_CELLS_PER_RADIUS, n = 0;
     if (cells->wraps[0]) {
         first = isphx_wrap(first, dim), last = isphx_wrap(last, dim);
         if (first > last) {
@@ -1325,8 +1325,9 @@ static int isphx_cells_row(const isphx_cells *cells, int c0, int row, isphx_run 
     return n + isphx_cells_span(cells, origin + first, origin + last, runs + n);
 }
 
-/* All runs that can hold neighbours of a point with cell coordinates c (unwrapped or wrapped alike). */
-static int isphx_cells_runs(const isphx_cells *cells, const int c[3], isphx_run runs[ISPHX_MAX_RUNS]) {
+/* All runs that can hold neighbours of points with cell coordinates c (unwrapped or wrapped alike), and in the `more`
+   cells after that. */
+static int isphx_cells_runs(const isphx_cells *cells, const int c[3], int more, isphx_run runs[ISPHX_MAX_RUNS]) {
     int n = 0, d1, d2;
     for (d2 = -1; d2 <= 1; ++d2) {
         int c2 = c[2] + d2;
@@ -1336,7 +1337,7 @@ static int isphx_cells_runs(const isphx_cells *cells, const int c[3], isphx_run 
             int c1 = c[1] + d1;
             if (cells->wraps[1]) c1 = isphx_wrap(c1, cells->dim[1]);
             else if (c1 < 0 || c1 >= cells->dim[1]) continue;
-            n += isphx_cells_row(cells, c[0], c2 * cells->dim[1] + c1, runs + n);
+            n += isphx_cells_row(cells, c[0], more, c2 * cells->dim[1] + c1, runs + n);
         }
     }
     return n;
@@ -1511,7 +1512,7 @@ static int isphx_grid_collect(const isph_grid *grid, const float p[3], int self,
         if (!(reach > -1e9 && reach < 1e9)) return 0;
         c[k] = isphx_cell_coordinate(&grid->cells, k, p[grid->cells.axis[k]]);
     }
-    run_count = isphx_cells_runs(&grid->cells, c, runs);
+    run_count = isphx_cells_runs(&grid->cells, c, 0, runs);
     for (r = 0; r < run_count; ++r) {
         isphx_run piece;
         for (piece.begin = runs[r].begin; piece.begin < runs[r].end; piece.begin = piece.end) {
@@ -4663,52 +4664,90 @@ static int isphx_row_search(const isphx_cells *cells, int row, const isphx_run *
 }
 
 /* The same for this row and the next, which share their runs, and every look at a candidate. False where a list might
-   overflow, and without vectors: then one row at a time. */
+   overflow: then one row at a time. */
 #ifdef ISPHPBDX_SSE2
 typedef struct isphx_seeker {
     __m128 x, y, z;
-    int row, n, *list;
+    int row, *list, *end; /* of the list */
 } isphx_seeker;
 
 ISPHX_HOT isphx_seeker isphx_seeker_of(const isphx_cells *cells, int row, int *list) {
     isphx_seeker s;
     s.x = _mm_set1_ps(cells->x[row]), s.y = _mm_set1_ps(cells->y[row]), s.z = _mm_set1_ps(cells->z[row]);
-    s.row = row, s.n = 0, s.list = list;
+    s.row = row, s.list = s.end = list;
     return s;
 }
 
-/* Those of the four candidates from i on that are allowed (bits), near, and not the seeker itself. */
+/* Those of the four candidates from i on that are allowed (bits) and near. */
 ISPHX_HOT void isphx_seek(isphx_seeker *s, int i, unsigned allowed, __m128 x, __m128 y, __m128 z, __m128 reach) {
     const __m128 dx = _mm_sub_ps(s->x, x), dy = _mm_sub_ps(s->y, y), dz = _mm_sub_ps(s->z, z);
     const __m128 r2 = _mm_add_ps(_mm_add_ps(_mm_mul_ps(dx, dx), _mm_mul_ps(dy, dy)), _mm_mul_ps(dz, dz));
-    const unsigned self = (unsigned)(s->row - i), others = ~((unsigned)(self < 4u) << (self & 3u));
-    const unsigned mask = (unsigned)_mm_movemask_ps(_mm_cmplt_ps(r2, reach)) & allowed & others;
-    isphx_append(s->list + s->n, i, mask);
-    s->n += isphx_mask_count[mask];
+    const unsigned mask = (unsigned)_mm_movemask_ps(_mm_cmplt_ps(r2, reach)) & allowed;
+    isphx_append(s->end, i, mask);
+    s->end += isphx_mask_count[mask];
+}
+
+/* All bits but that of the seeker itself, where it is among the four candidates from i on. */
+ISPHX_HOT unsigned isphx_others(const isphx_seeker *s, int i) {
+    const unsigned self = (unsigned)(s->row - i);
+    return ~((unsigned)(self < 4u) << (self & 3u));
+}
+
+/* The points as values: a compiler has to expect that writing a list changes what it can only reach by a pointer. */
+typedef struct isphx_places {
+    const float *x, *y, *z;
+    __m128 reach; /* squared */
+} isphx_places;
+
+/* The candidates i .. i + 3 for both; `own`: they may be among them. */
+ISPHX_HOT void isphx_seek_both(const isphx_places *p, int i, unsigned allowed, bool own, isphx_seeker *a,
+                               isphx_seeker *b) {
+    const __m128 x = _mm_loadu_ps(p->x + i), y = _mm_loadu_ps(p->y + i), z = _mm_loadu_ps(p->z + i);
+    isphx_seek(a, i, own ? allowed & isphx_others(a, i) : allowed, x, y, z, p->reach);
+    isphx_seek(b, i, own ? allowed & isphx_others(b, i) : allowed, x, y, z, p->reach);
+}
+
+/* A run that is not empty: fours, then the last one to four. */
+ISPHX_HOT void isphx_seek_run(const isphx_places *p, isphx_run run, bool own, isphx_seeker *a, isphx_seeker *b) {
+    int i;
+    for (i = run.begin; i + 4 < run.end; i += 4) isphx_seek_both(p, i, 15u, own, a, b);
+    isphx_seek_both(p, i, 15u >> (unsigned)(i + 4 - run.end), own, a, b);
 }
 
 static bool isphx_two_search(const isphx_cells *cells, int row, const isphx_run *runs, int run_count, int *list,
                              int *next_list, int found[2]) {
-    const __m128 reach = _mm_set1_ps(cells->radius * cells->radius);
+    const isphx_places places = {cells->x, cells->y, cells->z, _mm_set1_ps(cells->radius * cells->radius)};
     isphx_seeker a = isphx_seeker_of(cells, row, list), b = isphx_seeker_of(cells, row + 1, next_list);
-    int r, i;
+    int r;
     for (r = 0; r < run_count; ++r) {
-        for (i = runs[r].begin; i < runs[r].end; i += 4) {
-            const __m128 x = _mm_loadu_ps(cells->x + i), y = _mm_loadu_ps(cells->y + i), z = _mm_loadu_ps(cells->z + i);
-            const unsigned left = (unsigned)(runs[r].end - i), allowed = left < 4u ? (1u << left) - 1u : 15u;
-            if (a.n >= ISPHX_LIST || b.n >= ISPHX_LIST) return false;
-            isphx_seek(&a, i, allowed, x, y, z, reach);
-            isphx_seek(&b, i, allowed, x, y, z, reach);
-        }
+        const isphx_run run = runs[r];
+        const int room = ISPHX_LIST - (run.end - run.begin);
+        if (a.end - a.list > room || b.end - b.list > room) return false;
+        if (row + 1 >= run.begin && row < run.end) isphx_seek_run(&places, run, true, &a, &b);
+        else isphx_seek_run(&places, run, false, &a, &b);
     }
-    found[0] = isphpbdx_mini(a.n, ISPHX_LIST), found[1] = isphpbdx_mini(b.n, ISPHX_LIST);
+    found[0] = (int)(a.end - a.list), found[1] = (int)(b.end - b.list);
     return true;
+}
+
+/* How many cells after the row's the next row is, if the two had better be searched together, else -1: runs that serve
+   both have so many cells more. */
+#define ISPHX_PAIR_SPAN 2
+static int isphx_pair_span(const isphx_cells *cells, int row) {
+    const int cell = cells->cell[row], more = cells->cell[row + 1] - cell;
+    if (more == 0) return 0;
+    if (more > ISPHX_PAIR_SPAN || cells->crowded || cell % cells->dim[0] + more >= cells->dim[0]) return -1;
+    return more;
 }
 #else
 static bool isphx_two_search(const isphx_cells *cells, int row, const isphx_run *runs, int run_count, int *list,
                              int *next_list, int found[2]) {
     (void)cells, (void)row, (void)runs, (void)run_count, (void)list, (void)next_list, (void)found;
     return false;
+}
+static int isphx_pair_span(const isphx_cells *cells, int row) {
+    (void)cells, (void)row;
+    return -1;
 }
 #endif
 
@@ -4804,41 +4843,38 @@ static float isphx_hidden_weight(const isph_fluid *f, int row) {
     return sum;
 }
 
-/* Lists the neighbours of a lane and, where the next is in the same cell, of both; returns how many that were. */
-static int isphx_lanes_search(const isph_fluid *f, int row, int lane, const isphx_run *runs, int run_count,
-                              isphx_chunk_work *work) {
+/* Lists the neighbours of a lane and, where the next is near by, of both; returns how many that were. */
+static int isphx_lanes_search(const isph_fluid *f, int row, int lane, isphx_chunk_work *work) {
     const isphx_cells *cells = &f->cells;
-    if (lane + 1 < ISPHX_LANES && row + 1 < f->count && cells->cell[row + 1] == cells->cell[row] &&
+    const int more = lane + 1 < ISPHX_LANES && row + 1 < f->count ? isphx_pair_span(cells, row) : -1;
+    isphx_run runs[ISPHX_MAX_RUNS];
+    int c[3], r, run_count;
+    isphx_cell_unpack(cells, cells->cell[row], c);
+    run_count = isphx_cells_runs(cells, c, isphpbdx_maxi(more, 0), runs);
+    for (r = 0; r < run_count; ++r) {
+        work->low = isphpbdx_mini(work->low, runs[r].begin);
+        work->high = isphpbdx_maxi(work->high, runs[r].end - 1);
+    }
+    if (more >= 0 &&
         isphx_two_search(cells, row, runs, run_count, work->list[lane], work->list[lane + 1], work->found + lane))
         return 2;
     work->found[lane] = isphx_row_search(cells, row, runs, run_count, work->list[lane]);
     return 1;
 }
 
-/* Lists the neighbours of the eight rows of a chunk; particles in the same cell share the runs. */
+/* Lists the neighbours of the eight rows of a chunk. */
 static void isphx_chunk_search(const isph_fluid *f, int chunk, isphx_chunk_work *work) {
     const isphx_cells *cells = &f->cells;
-    isphx_run runs[ISPHX_MAX_RUNS];
-    int lane, searched = 0, cell = -1, run_count = 0, r;
-    work->low = chunk * ISPHX_LANES, work->high = work->low + ISPHX_LANES - 1;
+    const int first = chunk * ISPHX_LANES, lanes = isphpbdx_mini(ISPHX_LANES, f->count - first);
+    int lane, searched = 0;
+    work->low = first, work->high = first + ISPHX_LANES - 1;
     memset(work->found, 0, sizeof work->found);
     memset(work->hidden, 0, sizeof work->hidden);
-    for (lane = 0; lane < ISPHX_LANES; ++lane) {
-        const int row = chunk * ISPHX_LANES + lane;
-        if (row >= f->count) break;
+    for (lane = 0; lane < lanes; ++lane) {
+        const int row = first + lane;
         if (cells->crowded && isphx_cell_points(cells, cells->cell[row]) > cells->crowd_limit) continue;
-        if (cells->cell[row] != cell) {
-            int c[3];
-            cell = cells->cell[row];
-            isphx_cell_unpack(cells, cell, c);
-            run_count = isphx_cells_runs(cells, c, runs);
-            for (r = 0; r < run_count; ++r) {
-                work->low = isphpbdx_mini(work->low, runs[r].begin);
-                work->high = isphpbdx_maxi(work->high, runs[r].end - 1);
-            }
-        }
         work->hidden[lane] = isphx_hidden_weight(f, row);
-        if (lane >= searched) searched = lane + isphx_lanes_search(f, row, lane, runs, run_count, work);
+        if (lane >= searched) searched = lane + isphx_lanes_search(f, row, lane, work);
         if (f->shells || (f->coupler.guarded && f->coupler.separated))
             work->found[lane] = isphx_row_part(f, row, work->list[lane], work->found[lane]);
     }
