@@ -1308,10 +1308,10 @@ static int isphx_cells_span(const isphx_cells *cells, int first, int last, isphx
     return n;
 }
 
-/* The runs of sorted points in one row of cells, fast coordinate c0 - 4 .. c0 + 4. */
-static int isphx_cells_row(const isphx_cells *cells, int c0, int row, isphx_run *runs) {
+/* The runs of sorted points in one row of cells, fast coordinate c0 - 4 .. c0 + more + 4. */
+static int isphx_cells_row(const isphx_cells *cells, int c0, int more, int row, isphx_run *runs) {
     const int dim = cells->dim[0], origin = row * dim;
-    int first = c0 - ISPHX_CELLS_PER_RADIUS, last = c0 + ISPHX_CELLS_PER_RADIUS, n = 0;
+    int first = c0 - ISPHX_CELLS_PER_RADIUS, last = c0 + more + ISPHX_CELLS_PER_RADIUS, n = 0;
     if (cells->wraps[0]) {
         first = isphx_wrap(first, dim), last = isphx_wrap(last, dim);
         if (first > last) {
@@ -1325,8 +1325,9 @@ static int isphx_cells_row(const isphx_cells *cells, int c0, int row, isphx_run 
     return n + isphx_cells_span(cells, origin + first, origin + last, runs + n);
 }
 
-/* All runs that can hold neighbours of a point with cell coordinates c (unwrapped or wrapped alike). */
-static int isphx_cells_runs(const isphx_cells *cells, const int c[3], isphx_run runs[ISPHX_MAX_RUNS]) {
+/* All runs that can hold neighbours of points with cell coordinates c (unwrapped or wrapped alike), and in the `more`
+   cells after that. */
+static int isphx_cells_runs(const isphx_cells *cells, const int c[3], int more, isphx_run runs[ISPHX_MAX_RUNS]) {
     int n = 0, d1, d2;
     for (d2 = -1; d2 <= 1; ++d2) {
         int c2 = c[2] + d2;
@@ -1336,7 +1337,7 @@ static int isphx_cells_runs(const isphx_cells *cells, const int c[3], isphx_run 
             int c1 = c[1] + d1;
             if (cells->wraps[1]) c1 = isphx_wrap(c1, cells->dim[1]);
             else if (c1 < 0 || c1 >= cells->dim[1]) continue;
-            n += isphx_cells_row(cells, c[0], c2 * cells->dim[1] + c1, runs + n);
+            n += isphx_cells_row(cells, c[0], more, c2 * cells->dim[1] + c1, runs + n);
         }
     }
     return n;
@@ -1511,7 +1512,7 @@ static int isphx_grid_collect(const isph_grid *grid, const float p[3], int self,
         if (!(reach > -1e9 && reach < 1e9)) return 0;
         c[k] = isphx_cell_coordinate(&grid->cells, k, p[grid->cells.axis[k]]);
     }
-    run_count = isphx_cells_runs(&grid->cells, c, runs);
+    run_count = isphx_cells_runs(&grid->cells, c, 0, runs);
     for (r = 0; r < run_count; ++r) {
         isphx_run piece;
         for (piece.begin = runs[r].begin; piece.begin < runs[r].end; piece.begin = piece.end) {
@@ -4663,52 +4664,90 @@ static int isphx_row_search(const isphx_cells *cells, int row, const isphx_run *
 }
 
 /* The same for this row and the next, which share their runs, and every look at a candidate. False where a list might
-   overflow, and without vectors: then one row at a time. */
+   overflow: then one row at a time. */
 #ifdef ISPHPBDX_SSE2
 typedef struct isphx_seeker {
     __m128 x, y, z;
-    int row, n, *list;
+    int row, *list, *end; /* of the list */
 } isphx_seeker;
 
 ISPHX_HOT isphx_seeker isphx_seeker_of(const isphx_cells *cells, int row, int *list) {
     isphx_seeker s;
     s.x = _mm_set1_ps(cells->x[row]), s.y = _mm_set1_ps(cells->y[row]), s.z = _mm_set1_ps(cells->z[row]);
-    s.row = row, s.n = 0, s.list = list;
+    s.row = row, s.list = s.end = list;
     return s;
 }
 
-/* Those of the four candidates from i on that are allowed (bits), near, and not the seeker itself. */
+/* Those of the four candidates from i on that are allowed (bits) and near. */
 ISPHX_HOT void isphx_seek(isphx_seeker *s, int i, unsigned allowed, __m128 x, __m128 y, __m128 z, __m128 reach) {
     const __m128 dx = _mm_sub_ps(s->x, x), dy = _mm_sub_ps(s->y, y), dz = _mm_sub_ps(s->z, z);
     const __m128 r2 = _mm_add_ps(_mm_add_ps(_mm_mul_ps(dx, dx), _mm_mul_ps(dy, dy)), _mm_mul_ps(dz, dz));
-    const unsigned self = (unsigned)(s->row - i), others = ~((unsigned)(self < 4u) << (self & 3u));
-    const unsigned mask = (unsigned)_mm_movemask_ps(_mm_cmplt_ps(r2, reach)) & allowed & others;
-    isphx_append(s->list + s->n, i, mask);
-    s->n += isphx_mask_count[mask];
+    const unsigned mask = (unsigned)_mm_movemask_ps(_mm_cmplt_ps(r2, reach)) & allowed;
+    isphx_append(s->end, i, mask);
+    s->end += isphx_mask_count[mask];
+}
+
+/* All bits but that of the seeker itself, where it is among the four candidates from i on. */
+ISPHX_HOT unsigned isphx_others(const isphx_seeker *s, int i) {
+    const unsigned self = (unsigned)(s->row - i);
+    return ~((unsigned)(self < 4u) << (self & 3u));
+}
+
+/* The points as values: a compiler has to expect that writing a list changes what it can only reach by a pointer. */
+typedef struct isphx_places {
+    const float *x, *y, *z;
+    __m128 reach; /* squared */
+} isphx_places;
+
+/* The candidates i .. i + 3 for both; `own`: they may be among them. */
+ISPHX_HOT void isphx_seek_both(const isphx_places *p, int i, unsigned allowed, bool own, isphx_seeker *a,
+                               isphx_seeker *b) {
+    const __m128 x = _mm_loadu_ps(p->x + i), y = _mm_loadu_ps(p->y + i), z = _mm_loadu_ps(p->z + i);
+    isphx_seek(a, i, own ? allowed & isphx_others(a, i) : allowed, x, y, z, p->reach);
+    isphx_seek(b, i, own ? allowed & isphx_others(b, i) : allowed, x, y, z, p->reach);
+}
+
+/* A run that is not empty: fours, then the last one to four. */
+ISPHX_HOT void isphx_seek_run(const isphx_places *p, isphx_run run, bool own, isphx_seeker *a, isphx_seeker *b) {
+    int i;
+    for (i = run.begin; i + 4 < run.end; i += 4) isphx_seek_both(p, i, 15u, own, a, b);
+    isphx_seek_both(p, i, 15u >> (unsigned)(i + 4 - run.end), own, a, b);
 }
 
 static bool isphx_two_search(const isphx_cells *cells, int row, const isphx_run *runs, int run_count, int *list,
                              int *next_list, int found[2]) {
-    const __m128 reach = _mm_set1_ps(cells->radius * cells->radius);
+    const isphx_places places = {cells->x, cells->y, cells->z, _mm_set1_ps(cells->radius * cells->radius)};
     isphx_seeker a = isphx_seeker_of(cells, row, list), b = isphx_seeker_of(cells, row + 1, next_list);
-    int r, i;
+    int r;
     for (r = 0; r < run_count; ++r) {
-        for (i = runs[r].begin; i < runs[r].end; i += 4) {
-            const __m128 x = _mm_loadu_ps(cells->x + i), y = _mm_loadu_ps(cells->y + i), z = _mm_loadu_ps(cells->z + i);
-            const unsigned left = (unsigned)(runs[r].end - i), allowed = left < 4u ? (1u << left) - 1u : 15u;
-            if (a.n >= ISPHX_LIST || b.n >= ISPHX_LIST) return false;
-            isphx_seek(&a, i, allowed, x, y, z, reach);
-            isphx_seek(&b, i, allowed, x, y, z, reach);
-        }
+        const isphx_run run = runs[r];
+        const int room = ISPHX_LIST - (run.end - run.begin);
+        if (a.end - a.list > room || b.end - b.list > room) return false;
+        if (row + 1 >= run.begin && row < run.end) isphx_seek_run(&places, run, true, &a, &b);
+        else isphx_seek_run(&places, run, false, &a, &b);
     }
-    found[0] = isphpbdx_mini(a.n, ISPHX_LIST), found[1] = isphpbdx_mini(b.n, ISPHX_LIST);
+    found[0] = (int)(a.end - a.list), found[1] = (int)(b.end - b.list);
     return true;
+}
+
+/* How many cells after the row's the next row is, if the two had better be searched together, else -1: runs that serve
+   both have so many cells more. */
+#define ISPHX_PAIR_SPAN 2
+static int isphx_pair_span(const isphx_cells *cells, int row) {
+    const int cell = cells->cell[row], more = cells->cell[row + 1] - cell;
+    if (more == 0) return 0;
+    if (more > ISPHX_PAIR_SPAN || cells->crowded || cell % cells->dim[0] + more >= cells->dim[0]) return -1;
+    return more;
 }
 #else
 static bool isphx_two_search(const isphx_cells *cells, int row, const isphx_run *runs, int run_count, int *list,
                              int *next_list, int found[2]) {
     (void)cells, (void)row, (void)runs, (void)run_count, (void)list, (void)next_list, (void)found;
     return false;
+}
+static int isphx_pair_span(const isphx_cells *cells, int row) {
+    (void)cells, (void)row;
+    return -1;
 }
 #endif
 
@@ -4804,41 +4843,38 @@ static float isphx_hidden_weight(const isph_fluid *f, int row) {
     return sum;
 }
 
-/* Lists the neighbours of a lane and, where the next is in the same cell, of both; returns how many that were. */
-static int isphx_lanes_search(const isph_fluid *f, int row, int lane, const isphx_run *runs, int run_count,
-                              isphx_chunk_work *work) {
+/* Lists the neighbours of a lane and, where the next is near by, of both; returns how many that were. */
+static int isphx_lanes_search(const isph_fluid *f, int row, int lane, isphx_chunk_work *work) {
     const isphx_cells *cells = &f->cells;
-    if (lane + 1 < ISPHX_LANES && row + 1 < f->count && cells->cell[row + 1] == cells->cell[row] &&
+    const int more = lane + 1 < ISPHX_LANES && row + 1 < f->count ? isphx_pair_span(cells, row) : -1;
+    isphx_run runs[ISPHX_MAX_RUNS];
+    int c[3], r, run_count;
+    isphx_cell_unpack(cells, cells->cell[row], c);
+    run_count = isphx_cells_runs(cells, c, isphpbdx_maxi(more, 0), runs);
+    for (r = 0; r < run_count; ++r) {
+        work->low = isphpbdx_mini(work->low, runs[r].begin);
+        work->high = isphpbdx_maxi(work->high, runs[r].end - 1);
+    }
+    if (more >= 0 &&
         isphx_two_search(cells, row, runs, run_count, work->list[lane], work->list[lane + 1], work->found + lane))
         return 2;
     work->found[lane] = isphx_row_search(cells, row, runs, run_count, work->list[lane]);
     return 1;
 }
 
-/* Lists the neighbours of the eight rows of a chunk; particles in the same cell share the runs. */
+/* Lists the neighbours of the eight rows of a chunk. */
 static void isphx_chunk_search(const isph_fluid *f, int chunk, isphx_chunk_work *work) {
     const isphx_cells *cells = &f->cells;
-    isphx_run runs[ISPHX_MAX_RUNS];
-    int lane, searched = 0, cell = -1, run_count = 0, r;
-    work->low = chunk * ISPHX_LANES, work->high = work->low + ISPHX_LANES - 1;
+    const int first = chunk * ISPHX_LANES, lanes = isphpbdx_mini(ISPHX_LANES, f->count - first);
+    int lane, searched = 0;
+    work->low = first, work->high = first + ISPHX_LANES - 1;
     memset(work->found, 0, sizeof work->found);
     memset(work->hidden, 0, sizeof work->hidden);
-    for (lane = 0; lane < ISPHX_LANES; ++lane) {
-        const int row = chunk * ISPHX_LANES + lane;
-        if (row >= f->count) break;
+    for (lane = 0; lane < lanes; ++lane) {
+        const int row = first + lane;
         if (cells->crowded && isphx_cell_points(cells, cells->cell[row]) > cells->crowd_limit) continue;
-        if (cells->cell[row] != cell) {
-            int c[3];
-            cell = cells->cell[row];
-            isphx_cell_unpack(cells, cell, c);
-            run_count = isphx_cells_runs(cells, c, runs);
-            for (r = 0; r < run_count; ++r) {
-                work->low = isphpbdx_mini(work->low, runs[r].begin);
-                work->high = isphpbdx_maxi(work->high, runs[r].end - 1);
-            }
-        }
         work->hidden[lane] = isphx_hidden_weight(f, row);
-        if (lane >= searched) searched = lane + isphx_lanes_search(f, row, lane, runs, run_count, work);
+        if (lane >= searched) searched = lane + isphx_lanes_search(f, row, lane, work);
         if (f->shells || (f->coupler.guarded && f->coupler.separated))
             work->found[lane] = isphx_row_part(f, row, work->list[lane], work->found[lane]);
     }
@@ -4924,6 +4960,28 @@ ISPHX_HOT isphpbdx_f4 isphx_gather1(const float *array, const int *index) {
     return isphpbdx_f4_set(array[index[0]], array[index[1]], array[index[2]], array[index[3]]);
 }
 
+/* Four rows that follow each other, there and back: component k of all of them in v[k]. */
+ISPHX_HOT void isphx_load_rows(const float *rows, isphpbdx_f4 v[4]) {
+    const int index[4] = {0, 1, 2, 3};
+    isphx_gather(rows, index, v);
+}
+#ifdef ISPHPBDX_SSE2
+ISPHX_HOT void isphx_store_rows(float *rows, const isphpbdx_f4 v[4]) {
+    isphpbdx_f4 a = v[0], b = v[1], c = v[2], d = v[3];
+    _MM_TRANSPOSE4_PS(a, b, c, d);
+    _mm_storeu_ps(rows, a), _mm_storeu_ps(rows + 4, b), _mm_storeu_ps(rows + 8, c), _mm_storeu_ps(rows + 12, d);
+}
+#else
+ISPHX_HOT void isphx_store_rows(float *rows, const isphpbdx_f4 v[4]) {
+    int e;
+    for (e = 0; e < 16; ++e) rows[e] = v[e % 4].v[e / 4];
+}
+#endif
+ISPHX_HOT isphpbdx_f4 isphx_clamp4(isphpbdx_f4 v, isphpbdx_f4 lo, isphpbdx_f4 hi) { /* as isphpbdx_clamp */
+    return isphpbdx_f4_min(hi, isphpbdx_f4_max(lo, v));
+}
+ISPHX_HOT isphpbdx_f4 isphx_minus4(isphpbdx_f4 v) { return isphpbdx_f4_mul(isphpbdx_f4_all(-1.0f), v); }
+
 /* Weights and sums of four rows of a chunk: half = 0 or 4. Pads have a distance beyond the support and so no weight. */
 static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_chunk_work *work, int length,
                               float *value) {
@@ -4970,39 +5028,77 @@ static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_ch
     isphpbdx_f4_store(work->scaled + half, f->now.several ? sum[11] : sum[1]);
 }
 
+/* Four rows of a chunk once their sums are there. The functions below read it; whether a row has walls decides by
+   numbers, not by branches. */
+typedef struct isphx_rows {
+    isphpbdx_f4 sum[11], moment[4], mixed[4]; /* sums as in isphx_chunk_work, wall shares as in the fluid */
+    isphpbdx_f4 least, second_share;          /* see isphx_gradient_matrix and isphx_row_densities */
+    isphpbdx_f4 found, hidden, half_inverse;  /* 0.5 / dx^2 */
+} isphx_rows;
+
+static void isphx_rows_load(const isph_fluid *f, int i, int half, const isphx_chunk_work *work, isphx_rows *rows) {
+    const float second[2] = {f->tables.second_share, 0.0f}, least[2] = {0.75f, 0.4f};
+    int walls[4], k;
+    for (k = 0; k < 4; ++k) walls[k] = f->entry_count[i + k] > 0;
+    for (k = 0; k < 11; ++k) rows->sum[k] = isphpbdx_f4_load(work->sums[k] + half);
+    isphx_load_rows(f->moment + 4 * i, rows->moment);
+    isphx_load_rows(f->mixed + 4 * i, rows->mixed);
+    rows->least = isphx_gather1(least, walls);
+    rows->second_share = isphx_gather1(second, walls);
+    rows->found = isphpbdx_f4_set((float)work->found[half], (float)work->found[half + 1], (float)work->found[half + 2],
+                                  (float)work->found[half + 3]);
+    rows->hidden = isphpbdx_f4_load(work->hidden + half);
+    rows->half_inverse = isphpbdx_f4_all(0.5f / (f->dx * f->dx));
+}
+
 /* Density over rest density. A lattice that is squeezed one way and stretched another at constant volume reads too
    dense by the kernel sum and too thin by the second moment tr(B)/3 of w, so a little of the latter keeps a falling
    column from swelling. Near walls the plain sum is exact enough, and wide supports need no help. The difference is
    bounded because coincident particles do not count in B. */
-static float isphx_row_density(const isph_fluid *f, int i, const isphx_chunk_work *work, int lane) {
-    const float density = f->tables.value_self + work->sums[0][lane] + f->moment[4 * i + 3];
-    const float second = (work->sums[5][lane] + work->sums[6][lane] + work->sums[7][lane]) / (6.0f * f->dx * f->dx);
-    if (f->entry_count[i] > 0) return density;
-    return density + f->tables.second_share * isphpbdx_clamp(second - density, -0.3f, 0.3f);
+ISPHX_HOT isphpbdx_f4 isphx_row_densities(const isph_fluid *f, const isphx_rows *rows) {
+    const isphpbdx_f4 *sum = rows->sum;
+    const isphpbdx_f4 density =
+        isphpbdx_f4_add(isphpbdx_f4_add(isphpbdx_f4_all(f->tables.value_self), sum[0]), rows->moment[3]);
+    const isphpbdx_f4 second = isphpbdx_f4_div(isphpbdx_f4_add(isphpbdx_f4_add(sum[5], sum[6]), sum[7]),
+                                               isphpbdx_f4_all(6.0f * f->dx * f->dx));
+    const isphpbdx_f4 differ =
+        isphx_clamp4(isphpbdx_f4_sub(second, density), isphpbdx_f4_all(-0.3f), isphpbdx_f4_all(0.3f));
+    return isphx_madd4(density, rows->second_share, differ);
+}
+
+/* plain + covered (fluid - plain) */
+ISPHX_HOT isphpbdx_f4 isphx_blend4(isphpbdx_f4 plain, isphpbdx_f4 fluid, isphpbdx_f4 covered) {
+    return isphx_madd4(plain, covered, isphpbdx_f4_sub(fluid, plain));
 }
 
 /* A gradient in difference form is the true one times the second moments B of the neighbours that are there; their
    inverse makes it true, whichever way walls lie and a strained arrangement leans. Without the mixed moments water
    creeps up slanted walls for ever. Towards the open surface, where the other half of the gradient is the air's, only
    what walls take away counts. Bounds keep the matrix diagonally dominant. */
-static void isphx_gradient_matrix(isph_fluid *f, int i, const isphx_chunk_work *work, int lane, float covered) {
-    const float half_inverse = 0.5f / (f->dx * f->dx), least = f->entry_count[i] > 0 ? 0.4f : 0.75f;
-    float *shape = f->shape + 4 * i, *skew = f->skew + 3 * i, own[3], mixed[3], cofactor[3], inverse;
+ISPHX_HOT void isphx_gradient_matrix(const isphx_rows *rows, isphpbdx_f4 covered, isphpbdx_f4 shape[3],
+                                     isphpbdx_f4 skew[3]) {
+    const isphpbdx_f4 one = isphpbdx_f4_all(1.0f);
+    isphpbdx_f4 own[3], mixed[3], inverse;
     int k;
     for (k = 0; k < 3; ++k) {
-        const float plain = 1.0f - f->moment[4 * i + k], fluid = half_inverse * work->sums[5 + k][lane];
-        own[k] = isphpbdx_clamp(plain + covered * (fluid - plain), least, 1.25f);
+        const isphpbdx_f4 plain = isphpbdx_f4_sub(one, rows->moment[k]);
+        const isphpbdx_f4 fluid = isphpbdx_f4_mul(rows->half_inverse, rows->sum[5 + k]);
+        own[k] = isphx_clamp4(isphx_blend4(plain, fluid, covered), rows->least, isphpbdx_f4_all(1.25f));
     }
     for (k = 0; k < 3; ++k) {
-        const float fluid = half_inverse * work->sums[8 + k][lane],
-                    most = 0.49f * isphpbdx_min(own[k], own[(k + 1) % 3]);
-        const float plain = -f->mixed[4 * i + k];
-        mixed[k] = isphpbdx_clamp(plain + covered * (fluid - plain), -most, most);
+        const isphpbdx_f4 fluid = isphpbdx_f4_mul(rows->half_inverse, rows->sum[8 + k]);
+        const isphpbdx_f4 most = isphpbdx_f4_mul(isphpbdx_f4_all(0.49f), isphpbdx_f4_min(own[k], own[(k + 1) % 3]));
+        mixed[k] =
+            isphx_clamp4(isphx_blend4(isphx_minus4(rows->mixed[k]), fluid, covered), isphx_minus4(most), most);
     }
-    for (k = 0; k < 3; ++k) cofactor[k] = own[(k + 1) % 3] * own[(k + 2) % 3] - mixed[(k + 1) % 3] * mixed[(k + 1) % 3];
-    for (k = 0; k < 3; ++k) skew[k] = mixed[(k + 1) % 3] * mixed[(k + 2) % 3] - mixed[k] * own[(k + 2) % 3];
-    inverse = 1.0f / (own[0] * cofactor[0] + mixed[0] * skew[0] + mixed[2] * skew[2]);
-    for (k = 0; k < 3; ++k) shape[k] = cofactor[k] * inverse, skew[k] *= inverse;
+    for (k = 0; k < 3; ++k) {
+        const int k1 = (k + 1) % 3, k2 = (k + 2) % 3;
+        shape[k] = isphpbdx_f4_sub(isphpbdx_f4_mul(own[k1], own[k2]), isphpbdx_f4_mul(mixed[k1], mixed[k1]));
+        skew[k] = isphpbdx_f4_sub(isphpbdx_f4_mul(mixed[k1], mixed[k2]), isphpbdx_f4_mul(mixed[k], own[k2]));
+    }
+    inverse = isphx_madd4(isphx_madd4(isphpbdx_f4_mul(own[0], shape[0]), mixed[0], skew[0]), mixed[2], skew[2]);
+    inverse = isphpbdx_f4_div(one, inverse);
+    for (k = 0; k < 3; ++k) shape[k] = isphpbdx_f4_mul(shape[k], inverse), skew[k] = isphpbdx_f4_mul(skew[k], inverse);
 }
 
 static isphpbd_vec3 isphx_true_gradient(const isph_fluid *f, int i, float x, float y, float z) {
@@ -5021,31 +5117,22 @@ static float isphx_air(const isph_fluid *f, int i) { return ISPHX_AIR * f->table
 
 /* Share of the kernel that neither fluid, crowd nor wall fills. Neighbours that sit on top of each other have great
    weight and cover nothing: few of them cannot close a surface, whatever they weigh. */
-static float isphx_row_deficit(const isph_fluid *f, int i, const isphx_chunk_work *work, int lane) {
-    const float walls = f->mixed[4 * i + 3] + work->hidden[lane];
-    const float by_weight = 1.0f - (work->sums[1][lane] + walls) / f->tables.full_weight;
-    const float by_count =
-        0.7f - (float)work->found[lane] / (float)f->tables.neighbours - walls / f->tables.full_weight;
-    return isphpbdx_max(by_weight, by_count);
+ISPHX_HOT isphpbdx_f4 isphx_row_deficits(const isph_fluid *f, const isphx_rows *rows) {
+    const isphpbdx_f4 full = isphpbdx_f4_all(f->tables.full_weight);
+    const isphpbdx_f4 neighbours = isphpbdx_f4_all((float)f->tables.neighbours);
+    const isphpbdx_f4 walls = isphpbdx_f4_add(rows->mixed[3], rows->hidden);
+    const isphpbdx_f4 by_weight =
+        isphpbdx_f4_sub(isphpbdx_f4_all(1.0f), isphpbdx_f4_div(isphpbdx_f4_add(rows->sum[1], walls), full));
+    const isphpbdx_f4 by_count =
+        isphpbdx_f4_sub(isphpbdx_f4_all(0.7f), isphpbdx_f4_div(rows->found, neighbours));
+    return isphpbdx_f4_max(by_weight, isphpbdx_f4_sub(by_count, isphpbdx_f4_div(walls, full)));
 }
 
-/* What a particle knows about itself once its sums are there (equations of docs/how-it-works.md; free surface after
-   Abu Rumman et al., eqs 10-13): density, S, deficit split into wall and air, diagonal. */
-static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work, int lane) {
-    const float full = f->tables.full_weight, half_inverse = 0.5f / (f->dx * f->dx);
-    const float *wall = f->wall + 4 * i;
-    float *spread = f->spread + 4 * i;
-    const float deficit = isphx_row_deficit(f, i, work, lane);
-    const float covered = 1.0f - isphpbdx_clamp(deficit / ISPHX_COVERED, 0.0f, 1.0f);
-    float diagonal;
-    int k, e;
-    for (k = 0; k < 3; ++k) spread[k] = wall[k] - half_inverse * work->sums[2 + k][lane];
-    isphx_gradient_matrix(f, i, work, lane, covered);
-    spread[3] = isphx_row_density(f, i, work, lane);
-    if (work->hidden[lane] > 0.0f) spread[3] = isphpbdx_max(spread[3], 1.0f);
-    f->density[i] = spread[3];
-    f->shape[4 * i + 3] = deficit;
-    diagonal = work->scaled[lane] / f->scale[i] + isphx_air(f, i);
+/* The diagonal: what couples to fluid (`scaled`), to air, and to walls that give way. */
+static void isphx_row_diagonal(isph_fluid *f, int i, float scaled) {
+    const float full = f->tables.full_weight;
+    float diagonal = scaled / f->scale[i] + isphx_air(f, i);
+    int e;
     diagonal = isphpbdx_max(diagonal, 0.05f * full) + 1e-5f * full; /* the last term anchors a closed component */
     for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
         const float g = (f->entry[e].boundary >= 0 ? f->entry[e].area : f->entry[e].gradient) / f->scale[i];
@@ -5056,12 +5143,43 @@ static void isphx_row_finish(isph_fluid *f, int i, const isphx_chunk_work *work,
     f->inverse[i] = 1.0f / diagonal;
 }
 
+/* What particles know about themselves once their sums are there (equations of docs/how-it-works.md; free surface after
+   Abu Rumman et al., eqs 10-13): density, S, deficit split into wall and air, diagonal. Four rows of a chunk. */
+static void isphx_rows_finish(isph_fluid *f, int chunk, int half, const isphx_chunk_work *work) {
+    const int i = chunk * ISPHX_LANES + half;
+    const isphpbdx_f4 zero = isphpbdx_f4_all(0.0f), one = isphpbdx_f4_all(1.0f);
+    isphpbdx_f4 shape[4], skew[4], spread[4], covered;
+    float lane[16];
+    isphx_rows rows;
+    int k;
+    isphx_rows_load(f, i, half, work, &rows);
+    isphx_load_rows(f->wall + 4 * i, spread);
+    for (k = 0; k < 3; ++k)
+        spread[k] = isphpbdx_f4_sub(spread[k], isphpbdx_f4_mul(rows.half_inverse, rows.sum[2 + k]));
+    spread[3] = isphx_row_densities(f, &rows);
+    shape[3] = isphx_row_deficits(f, &rows);
+    covered = isphx_clamp4(isphpbdx_f4_div(shape[3], isphpbdx_f4_all(ISPHX_COVERED)), zero, one);
+    isphx_gradient_matrix(&rows, isphpbdx_f4_sub(one, covered), shape, skew);
+    skew[3] = zero;
+    isphx_store_rows(f->shape + 4 * i, shape);
+    isphx_store_rows(f->spread + 4 * i, spread);
+    isphx_store_rows(lane, skew);
+    for (k = 0; k < 4 && i + k < f->count; ++k) {
+        float *density = f->spread + 4 * (i + k) + 3;
+        memcpy(f->skew + 3 * (i + k), lane + 4 * k, 3 * sizeof(float));
+        if (work->hidden[half + k] > 0.0f) *density = isphpbdx_max(*density, 1.0f);
+        f->density[i + k] = *density;
+        isphx_row_diagonal(f, i + k, work->scaled[half + k]);
+    }
+}
+
 static void isphx_rows_pad(isph_fluid *f, int i) {
     int k;
     f->diagonal[i] = f->inverse[i] = 1.0f;
     for (k = 0; k < 4; ++k) f->pair[k][2 * i] = f->pair[k][2 * i + 1] = 0.0f;
-    for (k = 0; k < 4; ++k) f->position[4 * i + k] = f->velocity[4 * i + k] = f->star[4 * i + k] = 0.0f;
-    f->scale[i] = 1.0f, f->material[i] = 0;
+    for (k = 0; k < 4; ++k) f->position[4 * i + k] = f->velocity[4 * i + k] = f->wall[4 * i + k] = 0.0f;
+    for (k = 0; k < 4; ++k) f->moment[4 * i + k] = f->mixed[4 * i + k] = 0.0f;
+    f->scale[i] = 1.0f, f->material[i] = 0, f->entry_count[i] = 0;
 }
 
 /* The chunk that follows in its stretch: first entry of the matrix that is free, and where its room ends. */
@@ -5083,10 +5201,8 @@ static void isphx_rows_chunk(isph_fluid *f, int chunk, isphx_chunk_work *work, u
     isphx_chunk_weigh(f, chunk, 0, work, length, f->sell.value + used);
     isphx_chunk_weigh(f, chunk, 4, work, length, f->sell.value + used);
     isphx_chunk_set_columns(&f->sell, chunk, work, length);
-    for (lane = 0; lane < ISPHX_LANES; ++lane) {
-        const int i = chunk * ISPHX_LANES + lane;
-        if (i < f->count) isphx_row_finish(f, i, work, lane);
-    }
+    isphx_rows_finish(f, chunk, 0, work);
+    isphx_rows_finish(f, chunk, 4, work);
 }
 
 static void isphx_rows_block(isph_fluid *f, int block) {
