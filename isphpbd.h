@@ -2074,18 +2074,20 @@ static void isphpbdx_quad_make(const isphpbdx_coupling *c, const isphpbdx_nearby
         quad->gap[k] = one->gap;
     }
 }
-/* Of `count` faces near a particle, as bits, those whose plane it has passed or is not far from: the others cannot
-   touch it. */
+/* Of `count` faces near a particle, as bits, those whose plane it has passed or is nearer to than to be left alone: the
+   others cannot touch it. The limit is that of isphpbdx_touches() and a little more, for the rounding of squares. */
 static int isphpbdx_near_planes(const isphpbdx_quad *quad, const float *now, int count, isphpbd_vec3 x, float keep) {
     const ipbdx_v4 a = ipbdx_gather(now, quad->v[0]).p, e1 = ipbdx_v4_sub(ipbdx_gather(now, quad->v[1]).p, a),
                    e2 = ipbdx_v4_sub(ipbdx_gather(now, quad->v[2]).p, a), n = ipbdx_v4_cross(e1, e2);
-    const isphpbdx_f4 zero = isphpbdx_f4_all(0.0f), nn = ipbdx_v4_dot(n, n);
+    const isphpbdx_f4 zero = isphpbdx_f4_all(0.0f), nn = ipbdx_v4_dot(n, n), gap = isphpbdx_f4_load(quad->gap);
+    const isphpbdx_f4 limit = isphpbdx_f4_mul(isphpbdx_f4_min(isphpbdx_f4_mul(gap, gap), isphpbdx_f4_all(keep * keep)),
+                                              isphpbdx_f4_all(1.00001f));
     isphpbdx_f4 scaled;
     ipbdx_v4 d;
     d.x = isphpbdx_f4_all(x.x), d.y = isphpbdx_f4_all(x.y), d.z = isphpbdx_f4_all(x.z);
     scaled = ipbdx_v4_dot(n, ipbdx_v4_sub(d, a));
-    return ((isphpbdx_f4_below(isphpbdx_f4_load(quad->gap), zero) ^ isphpbdx_f4_below(scaled, zero)) |
-            isphpbdx_f4_below(isphpbdx_f4_mul(scaled, scaled), isphpbdx_f4_mul(isphpbdx_f4_all(keep * keep), nn))) &
+    return ((isphpbdx_f4_below(gap, zero) ^ isphpbdx_f4_below(scaled, zero)) |
+            isphpbdx_f4_below(isphpbdx_f4_mul(scaled, scaled), isphpbdx_f4_mul(limit, nn))) &
            isphpbdx_f4_below(zero, nn) & ((1 << count) - 1);
 }
 static bool isphpbdx_touches(const isphpbdx_coupling *c, const float *now, const isphpbdx_nearby *near_face,
