@@ -733,6 +733,12 @@ typedef struct isphpbdx_mover { /* a particle in the constraint loop */
     int quad; /* the first of its own, -1 where there was no room for them */
 } isphpbdx_mover;
 
+typedef struct isphpbdx_link { /* a wall of the pressure solve: between a particle and three vertices */
+    isphpbd_vec3 normal;
+    float b[3]; /* barycentric */
+    int v[3];
+} isphpbdx_link;
+
 typedef struct isphpbdx_hit {
     int face;
     float u, v, side; /* side: +-1 along the normal, where the particle came from */
@@ -797,13 +803,15 @@ typedef struct isphpbdx_coupling {
     isphpbdx_quad *quad;
     isphpbdx_hit *hit;
     uint32_t *lost_id;
-    int *entry; /* place of every wall entry in the order of the solve */
+    isphpbdx_link *link;         /* in the order of the solve; */
+    int *link_first, *link_item; /* those of each vertex, 4 * link + corner, in that order */
     /* by the slot of a particle's id, see [coupling-homes] */
     uint16_t *home;  /* 1 + slot of the closed shell that it is inside of; 0: of none. Saved */
     uint32_t *homed; /* the id that `home` belongs to */
     uint64_t shells; /* digest of what homes were found in; 0: there are no closed shells */
     int returned;    /* particles that were put back in the last substep */
-    int entry_count, mover_count, quad_count, quad_capacity, lost_count;
+    int link_count; /* -1: not listed yet */
+    int mover_count, quad_count, quad_capacity, lost_count;
     unsigned char *kept[4 + IPBDX_STORES]; /* what soft bodies were like at the start, see isphpbdx_keep_softs() */
 } isphpbdx_coupling;
 
@@ -1057,6 +1065,7 @@ static void isphpbdx_coupling_softs_layout(isphpbdx_coupling *c, isphpbdx_layout
     c->change = isphpbdx_take4(l, soft->vertices), c->pull = isphpbdx_take4(l, soft->vertices);
     c->weight = (float *)isphpbdx_take(l, vertices, sizeof(float));
     c->degree = (int *)isphpbdx_take(l, vertices, sizeof(int));
+    c->link_first = (int *)isphpbdx_take(l, vertices + 1, sizeof(int));
     c->sides = (uint8_t *)isphpbdx_take(l, vertices, 1);
     c->open_edges = (uint8_t *)isphpbdx_take(l, triangles, 1);
     c->face = (isphpbdx_face *)isphpbdx_take(l, triangles, sizeof(isphpbdx_face));
@@ -1131,7 +1140,8 @@ static void isphpbdx_coupling_layout(isphpbd_world *world, isphpbdx_layout *layo
     isphpbdx_kept_layout(world, layout);
     c->place = (isphpbdx_spot *)isphpbdx_take(layout, particles, ISPHPBDX_PLACES * sizeof(isphpbdx_spot));
     c->nearby = (isphpbdx_nearby *)isphpbdx_take(layout, particles, ISPHPBDX_NEAR * sizeof(isphpbdx_nearby));
-    c->entry = (int *)isphpbdx_take(layout, particles, ISPHPBDX_PLACES * sizeof(int));
+    c->link = (isphpbdx_link *)isphpbdx_take(layout, particles, ISPHPBDX_PLACES * sizeof(isphpbdx_link));
+    c->link_item = (int *)isphpbdx_take(layout, particles, 3 * ISPHPBDX_PLACES * sizeof(int));
     c->mover = (isphpbdx_mover *)isphpbdx_take(layout, particles, sizeof(isphpbdx_mover));
     c->quad_capacity = (int)(particles / 2);
     c->quad = (isphpbdx_quad *)isphpbdx_take(layout, particles / 2, sizeof(isphpbdx_quad));
@@ -1899,7 +1909,7 @@ static void isphpbdx_water_begin(void *user, const float *positions, const float
     c->water = isph_fluid_coupled(c->fluid);
     c->water.count = count;
     c->x0 = positions, c->u0 = velocities, c->seconds = seconds;
-    c->entry_count = -1;
+    c->link_count = -1;
     c->outer = 0, c->relax = 1.0f;
     isphpbdx_watch_shells(world);
     isphpbdx_list_wet(world);
@@ -1938,37 +1948,81 @@ static int isphpbdx_water_walls(void *user, int index, isphpbd_vec3 position, fl
     }
     return n;
 }
-/* The places in the order in which the solve counts its entries. */
-static void isphpbdx_list_entries(isphpbdx_coupling *c) {
+/* The walls in the order in which the solve counts them, */
+static void isphpbdx_list_links(isphpbdx_coupling *c) {
     const isph_fluid *f = c->fluid;
     int i, e;
-    c->entry_count = 0;
+    c->link_count = 0;
     for (i = 0; i < f->count; ++i)
-        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
-            if (f->entry[e].boundary < 0) c->entry[c->entry_count++] = (int)f->entry[e].tag;
+        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+            const isphpbdx_spot *place = c->place + f->entry[e].tag;
+            isphpbdx_link *link = c->link + c->link_count;
+            if (f->entry[e].boundary >= 0) continue;
+            link->normal = place->normal;
+            isphpbdx_place_weights(place, link->b);
+            memcpy(link->v, c->face[place->face].v, sizeof link->v);
+            c->link_count++;
+        }
 }
-/* Impulses to vertices, by their effective masses to velocities, and back to the entries: B^T W B. */
+/* and sorted by vertex, by counting: each adds up its own, in that order. */
+static void isphpbdx_sort_links(isphpbdx_coupling *c) {
+    const int vertices = c->soft->counts.vertices;
+    int *first = c->link_first, e, k, v;
+    memset(first, 0, ((size_t)vertices + 1) * sizeof(int));
+    for (e = 0; e < c->link_count; ++e)
+        for (k = 0; k < 3; ++k) first[c->link[e].v[k]]++;
+    for (v = 0; v < vertices; ++v) first[v + 1] += first[v];
+    for (e = c->link_count - 1; e >= 0; --e)
+        for (k = 2; k >= 0; --k) c->link_item[--first[c->link[e].v[k]]] = 4 * e + k;
+}
+typedef struct isphpbdx_response {
+    isphpbdx_coupling *c;
+    const float *impulse;   /* along the normal of every link, on the particle */
+    float *velocity_change; /* of its wall */
+} isphpbdx_response;
+
+static void isphpbdx_push_task(void *ctx, int block) {
+    const isphpbdx_response *r = (const isphpbdx_response *)ctx;
+    const isphpbdx_coupling *c = r->c;
+    const int end = isphpbdx_mini((block + 1) * ISPHPBDX_BLOCK, c->soft->counts.vertices);
+    int v, j;
+    for (v = block * ISPHPBDX_BLOCK; v < end; ++v) {
+        isphpbd_vec3 sum = isphpbd_v3(0.0f, 0.0f, 0.0f);
+        for (j = c->link_first[v]; j < c->link_first[v + 1]; ++j) {
+            const isphpbdx_link *link = c->link + c->link_item[j] / 4;
+            sum = isphpbdx_add(sum, isphpbdx_scale(link->normal, -r->impulse[c->link_item[j] / 4] *
+                                                                     link->b[c->link_item[j] % 4]));
+        }
+        isphpbdx_put3(c->change, v, sum);
+    }
+}
+static void isphpbdx_yield_task(void *ctx, int block) {
+    const isphpbdx_response *r = (const isphpbdx_response *)ctx;
+    const isphpbdx_coupling *c = r->c;
+    const int end = isphpbdx_mini((block + 1) * ISPHPBDX_BLOCK, c->link_count);
+    int e, k;
+    for (e = block * ISPHPBDX_BLOCK; e < end; ++e) {
+        const isphpbdx_link *link = c->link + e;
+        float sum = 0.0f;
+        for (k = 0; k < 3; ++k)
+            sum += link->b[k] * c->star[4 * (size_t)link->v[k] + 3] *
+                   isphpbdx_dot(isphpbdx_get3(c->change, link->v[k]), link->normal);
+        r->velocity_change[e] = -sum;
+    }
+}
+static int isphpbdx_block_count(int items) { return (items + ISPHPBDX_BLOCK - 1) / ISPHPBDX_BLOCK; }
+
+/* Impulses to vertices, by their effective masses to velocities, and back to the walls: B^T W B. A solve that goes on
+   for the density alone has no use for the answer. */
 static void isphpbdx_water_respond(void *user, const float *impulse, float *velocity_change, int wall_count) {
     isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
-    int e, k;
-    if (c->entry_count < 0) isphpbdx_list_entries(c);
-    memset(c->change, 0, 16 * (size_t)c->soft->counts.vertices);
-    for (e = 0; e < wall_count; ++e) {
-        const isphpbdx_spot *place = c->place + c->entry[e];
-        const int *v = c->face[place->face].v;
-        float b[3];
-        isphpbdx_place_weights(place, b);
-        for (k = 0; k < 3; ++k) isphpbdx_add3(c->change, v[k], isphpbdx_scale(place->normal, -impulse[e] * b[k]));
-    }
-    for (e = 0; e < wall_count; ++e) {
-        const isphpbdx_spot *place = c->place + c->entry[e];
-        const int *v = c->face[place->face].v;
-        float b[3], sum = 0.0f;
-        isphpbdx_place_weights(place, b);
-        for (k = 0; k < 3; ++k)
-            sum += b[k] * c->star[4 * (size_t)v[k] + 3] * isphpbdx_dot(isphpbdx_get3(c->change, v[k]), place->normal);
-        velocity_change[e] = -sum;
-    }
+    const isphpbd_parallel *parallel = &c->fluid->desc.parallel;
+    isphpbdx_response r;
+    if (c->fluid->system.iteration > 0 && !c->fluid->system.open[0]) return;
+    if (c->link_count < 0) isphpbdx_list_links(c), isphpbdx_sort_links(c);
+    r.c = c, r.impulse = impulse, r.velocity_change = velocity_change;
+    isphpbdx_run(parallel, isphpbdx_push_task, &r, isphpbdx_block_count(c->soft->counts.vertices));
+    isphpbdx_run(parallel, isphpbdx_yield_task, &r, isphpbdx_block_count(wall_count));
 }
 static void isphpbdx_water_impulses(void *user, const isph_wall_impulse *impulse, int count) {
     isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
@@ -2020,18 +2074,20 @@ static void isphpbdx_quad_make(const isphpbdx_coupling *c, const isphpbdx_nearby
         quad->gap[k] = one->gap;
     }
 }
-/* Of `count` faces near a particle, as bits, those whose plane it has passed or is not far from: the others cannot
-   touch it. */
+/* Of `count` faces near a particle, as bits, those whose plane it has passed or is nearer to than to be left alone: the
+   others cannot touch it. The limit is that of isphpbdx_touches() and a little more, for the rounding of squares. */
 static int isphpbdx_near_planes(const isphpbdx_quad *quad, const float *now, int count, isphpbd_vec3 x, float keep) {
     const ipbdx_v4 a = ipbdx_gather(now, quad->v[0]).p, e1 = ipbdx_v4_sub(ipbdx_gather(now, quad->v[1]).p, a),
                    e2 = ipbdx_v4_sub(ipbdx_gather(now, quad->v[2]).p, a), n = ipbdx_v4_cross(e1, e2);
-    const isphpbdx_f4 zero = isphpbdx_f4_all(0.0f), nn = ipbdx_v4_dot(n, n);
+    const isphpbdx_f4 zero = isphpbdx_f4_all(0.0f), nn = ipbdx_v4_dot(n, n), gap = isphpbdx_f4_load(quad->gap);
+    const isphpbdx_f4 limit = isphpbdx_f4_mul(isphpbdx_f4_min(isphpbdx_f4_mul(gap, gap), isphpbdx_f4_all(keep * keep)),
+                                              isphpbdx_f4_all(1.00001f));
     isphpbdx_f4 scaled;
     ipbdx_v4 d;
     d.x = isphpbdx_f4_all(x.x), d.y = isphpbdx_f4_all(x.y), d.z = isphpbdx_f4_all(x.z);
     scaled = ipbdx_v4_dot(n, ipbdx_v4_sub(d, a));
-    return ((isphpbdx_f4_below(isphpbdx_f4_load(quad->gap), zero) ^ isphpbdx_f4_below(scaled, zero)) |
-            isphpbdx_f4_below(isphpbdx_f4_mul(scaled, scaled), isphpbdx_f4_mul(isphpbdx_f4_all(keep * keep), nn))) &
+    return ((isphpbdx_f4_below(gap, zero) ^ isphpbdx_f4_below(scaled, zero)) |
+            isphpbdx_f4_below(isphpbdx_f4_mul(scaled, scaled), isphpbdx_f4_mul(limit, nn))) &
            isphpbdx_f4_below(zero, nn) & ((1 << count) - 1);
 }
 static bool isphpbdx_touches(const isphpbdx_coupling *c, const float *now, const isphpbdx_nearby *near_face,
