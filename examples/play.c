@@ -269,7 +269,7 @@ static void play_print_json(const scene *s, const play_summary *u) {
            m->coupling_mismatch);
     printf("\"density_error_mean\": %.6g, \"density_error_max\": %.6g, \"volume_change\": %.6g, ",
            u->density_error_mean, m->density_error_max, play_volume_change(s));
-    printf("\"leaked\": %d, \"nan\": %d, \"removed\": %d, \"allocations_while_stepping\": %d, ", m->leaked, m->nan,
+    printf("\"leaked\": %d, \"nan\": %d, \"removed\": %d, \"allocations_while_stepping\": %d, ", scene_leaked(s), m->nan,
            m->removed, s->allocations);
     printf("\"bytes_peak\": %lu, \"hash\": \"%08lx%08lx\", \"checks\": [", (unsigned long)s->bytes_peak,
            (unsigned long)(u->hash >> 32), (unsigned long)(u->hash & 0xffffffffu));

@@ -90,8 +90,9 @@ typedef struct scene_object { /* something solid to draw */
 
 typedef struct scene_measures { /* over the whole run */
     double density_error_sum, density_error_max, deep_density;
-    int deep_particles, leaked, nan, removed;
-    int leaked_now, crossed; /* most at one time where they must not be; through open sheets, all in all */
+    int deep_particles, nan, removed;
+    int intruded, crossed; /* most at one time on the wrong side of a closed skin; through open sheets, all in all */
+    int escaped;           /* most at one time outside the tank */
     uint32_t flags;          /* ISPHPBD_STEP_* */
     double coupling_iterations, coupling_mismatch;  /* mean per substep; m/s, largest */
     double pressure_iterations, density_iterations; /* means per substep */
@@ -144,6 +145,7 @@ scene *scene_create(const char *name, const scene_options *options, char *messag
 void scene_step(scene *s);
 void scene_finish(scene *s); /* fills the checks; true ones for every scene first */
 bool scene_ok(const scene *s);
+int scene_leaked(const scene *s); /* particles that went through skins, and those that left the tank */
 uint64_t scene_hash(const scene *s);
 void scene_update_objects(scene *s); /* brings the objects' vertices to where they are now */
 void scene_destroy(scene *s);
@@ -799,17 +801,17 @@ static int scene_count_leaks(scene *s, int *crossed) {
 static void scene_watch(scene *s) {
     isphpbd_stats stats = isphpbd_world_stats(s->world);
     scene_measures *m = &s->measures;
-    int i, leaked = 0, nan = 0;
+    int i, intruded = 0, escaped = 0, nan = 0;
     scene_place_objects(s, true);
-    if (scene_pack_points(s)) leaked = scene_count_leaks(s, &m->crossed);
+    if (scene_pack_points(s)) intruded = scene_count_leaks(s, &m->crossed);
     for (i = 0; i < s->point_count; ++i) {
         vec3 p = s->points[i];
         if (!(p.x - p.x == 0.0f && p.y - p.y == 0.0f && p.z - p.z == 0.0f)) ++nan;
-        leaked += scene_outside_tank(s, p);
+        escaped += scene_outside_tank(s, p);
         if (p.y > m->highest) m->highest = p.y;
     }
-    if (leaked > m->leaked_now) m->leaked_now = leaked;
-    m->leaked = m->leaked_now + m->crossed;
+    if (intruded > m->intruded) m->intruded = intruded;
+    if (escaped > m->escaped) m->escaped = escaped;
     if (nan > m->nan) m->nan = nan;
     if (stats.max_speed > m->top_speed) m->top_speed = stats.max_speed;
     m->density_error_sum += (double)stats.density_error_mean;
@@ -878,7 +880,8 @@ void scene_finish(scene *s) {
     m->coupling_iterations = (double)stats.total_outer_iterations / substeps;
     m->removed = (int)stats.total_culled;
     m->deep_density = scene_deep_density(s, &m->deep_particles);
-    scene_check_most(s, "leaked", m->leaked, 0);
+    scene_check_most(s, "leaked_through_skins", m->intruded + m->crossed, 0);
+    scene_check_most(s, "leaked_out_of_tank", m->escaped, 0);
     scene_check_most(s, "nan", m->nan + scene_nan_vertices(s), 0);
     scene_check_most(s, "quarantined", (m->flags & ISPHPBD_STEP_QUARANTINED) != 0, 0);
     scene_check_most(s, "removed", m->removed, 1e-3 * stats.fluid_particles);
@@ -892,6 +895,8 @@ bool scene_ok(const scene *s) {
         if (!s->checks[i].ok) return false;
     return true;
 }
+
+int scene_leaked(const scene *s) { return s->measures.intruded + s->measures.crossed + s->measures.escaped; }
 
 uint64_t scene_hash(const scene *s) { return isphpbd_world_hash(s->world); }
 

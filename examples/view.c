@@ -426,7 +426,7 @@ static void view_draw_panel(view *v) {
     snprintf(line, sizeof line, "substeps %d  iterations %d + %d", t.substeps, t.pressure_iterations,
              t.density_iterations),
         view_say(v, 8, line);
-    snprintf(line, sizeof line, "leaked %d  removed %d", v->s->measures.leaked, (int)t.total_culled),
+    snprintf(line, sizeof line, "leaked %d  removed %d", scene_leaked(v->s), (int)t.total_culled),
         view_say(v, 9, line);
     view_say(v, 10, "space n r b c tab: pause step reset");
     view_say(v, 11, "ball colours scene");

@@ -551,9 +551,36 @@ TEST coupled_scenes_hold_their_checks(void) {
         while (s->time < s->seconds - 0.5f * s->dt) scene_step(s);
         scene_finish(s);
         for (k = 0; k < s->check_count; ++k) ASSERTm(s->checks[k].name, s->checks[k].ok);
-        ASSERT_EQ_FMT(0, s->measures.leaked, "%d");
+        ASSERT_EQ_FMT(0, scene_leaked(s), "%d");
         scene_destroy(s);
     }
+    PASS();
+}
+
+/* A wall that is said to stand in the water, and a skin that is said to keep out what it holds. */
+TEST leaks_are_told_apart(void) {
+    scene_options options = scene_options_default();
+    char message[256];
+    scene *s;
+    options.scale = 0.02f;
+    s = scene_create("tank", &options, message, sizeof message);
+    ASSERTm(message, s != NULL);
+    s->tank_hi.x -= 0.5f * (s->tank_hi.x - s->tank_lo.x);
+    scene_step(s);
+    ASSERT(s->measures.escaped > 0);
+    ASSERT_EQ_FMT(0, s->measures.intruded + s->measures.crossed, "%d");
+    ASSERT_EQ_FMT(s->measures.escaped, scene_leaked(s), "%d");
+    scene_destroy(s);
+    s = scene_create("water_balloon", &options, message, sizeof message);
+    ASSERTm(message, s != NULL);
+    s->objects[0].guard = GUARD_KEEPS_OUT;
+    scene_step(s);
+    ASSERT_EQ_FMT(isph_particles(s->fluid).count, s->measures.intruded, "%d");
+    ASSERT_EQ_FMT(0, s->measures.escaped, "%d");
+    scene_finish(s);
+    ASSERT_STR_EQ("leaked_through_skins", s->checks[0].name);
+    ASSERT(!s->checks[0].ok && s->checks[1].ok);
+    scene_destroy(s);
     PASS();
 }
 
@@ -589,6 +616,7 @@ int main(int argc, char **argv) {
     RUN_TEST(threads_change_no_bit_and_no_pixel);
     RUN_TEST(every_scene_builds_and_steps);
     RUN_TEST(coupled_scenes_hold_their_checks);
+    RUN_TEST(leaks_are_told_apart);
     RUN_TEST(unknown_names_are_refused);
     GREATEST_MAIN_END();
 }
