@@ -269,8 +269,8 @@ static void play_print_json(const scene *s, const play_summary *u) {
            m->coupling_mismatch);
     printf("\"density_error_mean\": %.6g, \"density_error_max\": %.6g, \"volume_change\": %.6g, ",
            u->density_error_mean, m->density_error_max, play_volume_change(s));
-    printf("\"leaked\": %d, \"nan\": %d, \"removed\": %d, \"allocations_while_stepping\": %d, ", scene_leaked(s), m->nan,
-           m->removed, s->allocations);
+    printf("\"leaked\": %d, \"nan\": %d, \"removed\": %d, \"allocations_while_stepping\": %d, ", scene_leaked(s),
+           m->nan, m->removed, s->allocations);
     printf("\"bytes_peak\": %lu, \"hash\": \"%08lx%08lx\", \"checks\": [", (unsigned long)s->bytes_peak,
            (unsigned long)(u->hash >> 32), (unsigned long)(u->hash & 0xffffffffu));
     for (i = 0; i < s->check_count; ++i) {
@@ -373,12 +373,12 @@ typedef struct play_show {
 
 static play_show play_show_of(const char *name) {
     static const play_show special[] = {
-        {"water_balloon", 0.25f, true},   {"double_cloth", 0.25f, true},    {"double_dam_break", 0.4f, true},
-        {"moving_cup", 0.5f, true},       {"impact", 0.4f, false},          {"dam_break", 0.5f, false},
-        {"honey", 0.6f, false},           {"drag_spheres", 0.4f, false},    {"two_fluids", 0.4f, false},
-        {"rotating_cuboid", 0.4f, false}, {"stone_skipping", 0.4f, false},  {"flag", 1.0f, false},
-        {"drape", 0.5f, false},           {"jelly", 1.0f, false},           {"balloon", 1.0f, false},
-        {"flower_pot", 0.5f, false},      {"tank", 0.4f, false},            {"collapse_recovery", 0.4f, false}};
+        {"water_balloon", 0.25f, true},   {"double_cloth", 0.25f, true},   {"double_dam_break", 0.4f, true},
+        {"moving_cup", 0.5f, true},       {"impact", 0.4f, false},         {"dam_break", 0.5f, false},
+        {"honey", 0.6f, false},           {"drag_spheres", 0.4f, false},   {"two_fluids", 0.4f, false},
+        {"rotating_cuboid", 0.4f, false}, {"stone_skipping", 0.4f, false}, {"flag", 1.0f, false},
+        {"drape", 0.5f, false},           {"jelly", 1.0f, false},          {"balloon", 1.0f, false},
+        {"flower_pot", 0.5f, false},      {"tank", 0.4f, false},           {"collapse_recovery", 0.4f, false}};
     play_show plain = {NULL, 0.25f, false};
     size_t i;
     for (i = 0; i < sizeof special / sizeof special[0]; ++i)

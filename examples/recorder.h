@@ -79,6 +79,7 @@ static void recorder_meshes(const scene *s, render_mesh *meshes) {
         m->vertices = o->vertices, m->indices = o->shape.indices;
         m->vertex_count = o->shape.vertex_count, m->triangle_count = o->shape.triangle_count;
         m->color = o->color, m->opacity = o->opacity, m->gloss = o->gloss, m->flat = o->flat;
+        m->shadowless = o->shadowless;
     }
 }
 
@@ -116,8 +117,8 @@ static bool recorder_draw(recorder *r, scene *s) {
     scene_update_objects(s);
     recorder_meshes(s, meshes);
     if (!recorder_colors(r, s, &colors)) return false;
-    view.fluid.positions = r->particles.position, view.fluid.foam = r->particles.foam,
-    view.fluid.kind = r->particles.kind;
+    view.fluid.positions = r->particles.position, view.fluid.velocities = r->particles.velocity;
+    view.fluid.foam = r->particles.foam, view.fluid.kind = r->particles.kind;
     view.fluid.count = r->particles.count, view.fluid.spacing = s->spacing, view.fluid.smooth = s->smooth;
     view.fluid.lo = s->has_tank ? s->tank_lo : v3_sub(s->shown_lo, far);
     view.fluid.hi = s->has_tank ? s->tank_hi : v3_add(s->shown_hi, far);

@@ -78,7 +78,7 @@ typedef struct scene_object { /* something solid to draw */
     vec3 *vertices;           /* m, where they are now */
     vec3 color;
     float opacity, gloss;
-    bool flat;
+    bool flat, shadowless;
     isphpbd_collider collider; /* whose pose the vertices follow, or null */
     isphpbd_body body;         /* likewise; its motion is that of host_body */
     int host_body;
@@ -93,7 +93,7 @@ typedef struct scene_measures { /* over the whole run */
     int deep_particles, nan, removed;
     int intruded, crossed; /* most at one time on the wrong side of a closed skin; through open sheets, all in all */
     int escaped;           /* most at one time outside the tank */
-    uint32_t flags;          /* ISPHPBD_STEP_* */
+    uint32_t flags;        /* ISPHPBD_STEP_* */
     double coupling_iterations, coupling_mismatch;  /* mean per substep; m/s, largest */
     double pressure_iterations, density_iterations; /* means per substep */
     float highest;                                  /* m, of any particle at any time */
@@ -424,29 +424,56 @@ static scene_object *scene_mesh_body(scene *s, mesh *m, bool closed, bool convex
 
 static host_body *scene_host_body(const scene *s, const scene_object *o) { return &s->bodies->bodies[o->host_body]; }
 
-static bool scene_add_box(scene *s, isphpbd_fluid liquid, vec3 lo, vec3 hi, vec3 velocity) {
-    isphpbd_result why = isphpbd_fluid_add_box(s->world, liquid, lo, hi, velocity, NULL);
-    return why == ISPHPBD_OK ? true : scene_fail(s, "particles", why);
+/* Number of lattice points along one axis of a box, at least one, and their distance. From wall to wall of the tank
+   they are drawn out, by less than one spacing in all: else the water would start with a gap at one wall. */
+static int scene_lattice(const scene *s, float lo, float hi, float wall_lo, float wall_hi, float *step) {
+    int n = (int)fmaxf((hi - lo) / s->spacing + 0.01f, 1.0f);
+    *step = s->has_tank && lo <= wall_lo && hi >= wall_hi ? (hi - lo) / (float)n : s->spacing;
+    return n;
 }
 
-/* A lattice in the box, only where keep(s, point) answers true. */
+/* A lattice in the box, where keep(s, point) answers true, or everywhere (NULL). */
 static bool scene_add_where(scene *s, isphpbd_fluid liquid, vec3 lo, vec3 hi, bool (*keep)(const scene *s, vec3 p)) {
-    int nx = (int)((hi.x - lo.x) / s->spacing + 0.01f), ny = (int)((hi.y - lo.y) / s->spacing + 0.01f);
-    int nz = (int)((hi.z - lo.z) / s->spacing + 0.01f), x, y, z, n = 0;
-    vec3 *points = (vec3 *)malloc(((size_t)nx * (size_t)ny * (size_t)nz + 1) * sizeof(vec3));
+    vec3 step = v3_all(s->spacing), *points;
+    int nx = scene_lattice(s, lo.x, hi.x, s->tank_lo.x, s->tank_hi.x, &step.x), x, y, z, n = 0;
+    int ny = (int)fmaxf((hi.y - lo.y) / s->spacing + 0.01f, 1.0f);
+    int nz = scene_lattice(s, lo.z, hi.z, s->tank_lo.z, s->tank_hi.z, &step.z);
     isphpbd_result why;
+    points = (vec3 *)malloc(((size_t)nx * (size_t)ny * (size_t)nz + 1) * sizeof(vec3));
     if (!points) return scene_fail(s, "particles", ISPHPBD_OUT_OF_MEMORY);
     for (z = 0; z < nz; ++z) {
         for (y = 0; y < ny; ++y) {
             for (x = 0; x < nx; ++x) {
-                vec3 p = v3_madd(lo, v3((float)x + 0.5f, (float)y + 0.5f, (float)z + 0.5f), s->spacing);
-                if (keep(s, p)) points[n++] = p;
+                vec3 p = v3_add(lo, v3_mul(v3((float)x + 0.5f, (float)y + 0.5f, (float)z + 0.5f), step));
+                if (!keep || keep(s, p)) points[n++] = p;
             }
         }
     }
     why = isphpbd_fluid_add(s->world, liquid, &points[0].x, sizeof(vec3), NULL, 0, n, NULL);
     free(points);
     return why == ISPHPBD_OK ? true : scene_fail(s, "particles", why);
+}
+
+static bool scene_add_box(scene *s, isphpbd_fluid liquid, vec3 lo, vec3 hi) {
+    return scene_add_where(s, liquid, lo, hi, NULL);
+}
+
+/* The end of a pipe, drawn only: water that comes out of nothing puzzles the eye. Its mouth is half a spacing before
+   the origin, so that the round end of the drawn jet hides in it. */
+static bool scene_nozzle(scene *s, vec3 origin, vec3 direction, float radius) {
+    const float r = radius + s->spacing, lip = 1.12f * r;
+    const mesh_profile profile[] = {{lip, 0}, {lip, 0.3f * r}, {r, 0.3f * r}, {r, 1.1f * r}, {0, 1.1f * r}};
+    vec3 side = v3_unit(v3_cross(direction, fabsf(direction.x) < 0.5f ? v3(1, 0, 0) : v3(0, 0, 1)));
+    vec3 front = v3_cross(side, direction), mouth = v3_madd(origin, direction, 0.5f * s->spacing);
+    mesh pipe;
+    int i;
+    memset(&pipe, 0, sizeof pipe);
+    mesh_revolve(&pipe, profile, (int)(sizeof profile / sizeof profile[0]), 48);
+    for (i = 0; i < pipe.vertex_count; ++i) {
+        vec3 p = pipe.vertices[i];
+        pipe.vertices[i] = v3_madd(v3_madd(v3_madd(mouth, side, p.x), front, p.z), direction, -p.y);
+    }
+    return scene_show(s, &pipe, scene_steel, 1.0f, 0.3f, true) != NULL;
 }
 
 /* A round jet that flows for `duration` seconds. The middles of its particles fill the radius, so that their number is
@@ -457,7 +484,8 @@ static bool scene_jet(scene *s, vec3 origin, vec3 direction, float radius, float
     desc.fluid = s->liquid[0];
     desc.position = origin, desc.direction = direction;
     desc.radius = radius + 0.5f * s->spacing, desc.speed = speed, desc.duration = duration;
-    return isphpbd_emitter_create(s->world, &desc, &why).id ? true : scene_fail(s, "emitter", why);
+    if (!isphpbd_emitter_create(s->world, &desc, &why).id) return scene_fail(s, "emitter", why);
+    return scene_nozzle(s, origin, direction, radius);
 }
 
 /* Looks at the box from the given angles (degrees) so that all of it is in a 4:3 picture. */
@@ -489,9 +517,12 @@ static bool scene_floor(scene *s, float height) {
 
 static bool scene_bars(scene *s, vec3 lo, vec3 hi) { /* along the edges of a box */
     mesh bars;
+    scene_object *o;
     memset(&bars, 0, sizeof bars);
     mesh_frame(&bars, lo, hi, 0.0055f * v3_length(v3_sub(hi, lo)));
-    return scene_show(s, &bars, scene_steel, 1.0f, 0.5f, true) != NULL;
+    o = scene_show(s, &bars, scene_steel, 1.0f, 0.5f, true);
+    if (o) o->shadowless = true; /* they stand for glass: their shadows would look like cracks in what is behind */
+    return o != NULL;
 }
 
 static bool scene_frame_tank(scene *s) { return scene_bars(s, s->tank_lo, s->tank_hi); }

@@ -259,6 +259,28 @@ TEST the_tree_finds_the_nearest(void) {
     PASS();
 }
 
+/* Soft balls on a line: a ray through all middles loses their shades one after the other, one past a rim nothing. */
+TEST a_veil_multiplies(void) {
+    enum { BALLS = 12 };
+    float shade[BALLS], left = 1.0f;
+    bvh tree;
+    int i;
+    ASSERT(bvh_reserve(&tree, BALLS));
+    for (i = 0; i < BALLS; ++i) {
+        shade[i] = 0.05f * (float)(i + 1);
+        bvh_add_sphere(&tree, v3((float)i, 0, 0), 0.5f, i);
+        if (i < 8) left *= 1.0f - shade[i];
+    }
+    bvh_build(&tree);
+    ASSERT_IN_RANGE((double)left, (double)bvh_veil(&tree, shade, v3(-2, 0, 0), v3(1, 0, 0), 0.0f, 9.5f), 1e-6);
+    ASSERT_IN_RANGE(1.0, (double)bvh_veil(&tree, shade, v3(-2, 0.51f, 0), v3(1, 0, 0), 0.0f, 100.0f), 0.0);
+    /* halfway to the rim of the last: (1 - 1/4)^2 */
+    ASSERT_IN_RANGE(1.0 - 0.6 * 0.5625, (double)bvh_veil(&tree, shade, v3(11.25f, 3, 0), v3(0, -1, 0), 0.0f, 9.0f),
+                    1e-6);
+    bvh_free(&tree);
+    PASS();
+}
+
 /* A lattice filling the box up to y = 0.5: the surface is there, and up to the walls. */
 TEST the_surface_is_where_the_water_ends(void) {
     enum { SIDE = 16 };
@@ -605,6 +627,7 @@ int main(int argc, char **argv) {
     RUN_TEST(what_cannot_be_written_is_told);
     RUN_TEST(solids_are_closed_and_outward);
     RUN_TEST(the_tree_finds_the_nearest);
+    RUN_TEST(a_veil_multiplies);
     RUN_TEST(the_surface_is_where_the_water_ends);
     RUN_TEST(water_ends_at_what_it_touches);
     RUN_TEST(the_winding_number_finds_the_inside);
