@@ -35,7 +35,7 @@ typedef struct scene_key {
     bool used;
 } scene_key; /* --set name=value */
 
-enum { SCENE_KEYS = 16, SCENE_OBJECTS = 24, SCENE_CHECKS = 24 };
+enum { SCENE_KEYS = 16, SCENE_SETTINGS = 48, SCENE_OBJECTS = 24, SCENE_CHECKS = 24 };
 
 typedef struct scene_options {
     float scale;   /* number of particles relative to the scene's own, default 1 */
@@ -106,6 +106,8 @@ struct scene {
     scene_options options;
     float spacing, dt, seconds, time;
     int steps;
+    scene_key settings[SCENE_SETTINGS]; /* all that the scene asked for, with its own values */
+    int setting_count;
     isphpbd_world *world;
     isphpbd_budget budget; /* as the world has it */
     isph_fluid *fluid;     /* the solvers inside the world, for reading */
@@ -139,7 +141,8 @@ struct scene {
 
 int scene_count(void);
 const scene_def *scene_at(int index);
-const scene_def *scene_find(const char *name); /* NULL: no such scene */
+const scene_def *scene_find(const char *name);                          /* NULL: no such scene */
+bool scene_known(const char *name, char *message, size_t message_size); /* false: message says which one may be meant */
 scene_options scene_options_default(void);
 scene *scene_create(const char *name, const scene_options *options, char *message, size_t message_size);
 void scene_step(scene *s);
@@ -187,9 +190,21 @@ static bool scene_fail(scene *s, const char *what, isphpbd_result why) {
     return false;
 }
 
+static void scene_note_setting(scene *s, const char *name, float value) {
+    scene_key *key = &s->settings[s->setting_count];
+    int i;
+    for (i = 0; i < s->setting_count; ++i)
+        if (strcmp(s->settings[i].name, name) == 0) return;
+    if (s->setting_count == SCENE_SETTINGS) return;
+    snprintf(key->name, sizeof key->name, "%s", name);
+    key->value = (double)value;
+    ++s->setting_count;
+}
+
 /* The value of --set name=..., or the scene's own. */
 static float scene_setting(scene *s, const char *name, float fallback) {
     int i;
+    scene_note_setting(s, name, fallback);
     for (i = 0; i < s->options.key_count; ++i) {
         if (strcmp(s->options.keys[i].name, name) != 0) continue;
         s->options.keys[i].used = true;
@@ -692,11 +707,47 @@ scene_options scene_options_default(void) {
     return o;
 }
 
+/* How many letters have to be added, removed or changed to make one name of the other (Levenshtein). */
+static int scene_name_distance(const char *a, const char *b) {
+    enum { MOST = 32 };
+    int row[MOST + 1], i, k, n = (int)strlen(b) < MOST ? (int)strlen(b) : MOST;
+    for (k = 0; k <= n; ++k) row[k] = k;
+    for (i = 0; a[i]; ++i) {
+        int corner = row[0]++;
+        for (k = 0; k < n; ++k) {
+            int change = corner + (a[i] != b[k]), other = (row[k] < row[k + 1] ? row[k] : row[k + 1]) + 1;
+            corner = row[k + 1];
+            row[k + 1] = change < other ? change : other;
+        }
+    }
+    return row[n];
+}
+
+bool scene_known(const char *name, char *message, size_t message_size) {
+    int i, least = 1000, best = 0;
+    if (scene_find(name)) return true;
+    for (i = 0; i < scene_count(); ++i) {
+        int distance = scene_name_distance(name, scene_at(i)->name);
+        if (distance < least) least = distance, best = i;
+    }
+    if (least <= 1 + (int)strlen(name) / 3)
+        snprintf(message, message_size, "no scene named '%s': is '%s' meant? --list shows all", name,
+                 scene_at(best)->name);
+    else snprintf(message, message_size, "no scene named '%s'; --list shows them", name);
+    return false;
+}
+
 static bool scene_keys_used(scene *s) {
-    int i;
+    int i, k;
     for (i = 0; i < s->options.key_count; ++i) {
+        size_t used = 0;
         if (s->options.keys[i].used) continue;
-        snprintf(s->message, s->message_size, "%s has no setting named '%s'", s->def->name, s->options.keys[i].name);
+        snprintf(s->message, s->message_size, "%s has no setting named '%s'; it has", s->def->name,
+                 s->options.keys[i].name);
+        for (k = 0; k < s->setting_count && used + 1 < s->message_size; ++k) {
+            used = strlen(s->message);
+            snprintf(s->message + used, s->message_size - used, " %s", s->settings[k].name);
+        }
         return false;
     }
     return true;
@@ -704,12 +755,10 @@ static bool scene_keys_used(scene *s) {
 
 scene *scene_create(const char *name, const scene_options *options, char *message, size_t message_size) {
     const scene_def *def = scene_find(name);
-    scene *s = (scene *)calloc(1, sizeof *s);
-    if (!def || !s) {
-        snprintf(message, message_size, def ? "out of memory" : "no scene named '%s'; --list shows them", name);
-        free(s);
-        return NULL;
-    }
+    scene *s;
+    if (!scene_known(name, message, message_size)) return NULL;
+    s = (scene *)calloc(1, sizeof *s);
+    if (!s) return snprintf(message, message_size, "out of memory"), (scene *)NULL;
     s->def = def, s->options = *options, s->message = message, s->message_size = message_size;
     s->dt = options->dt > 0.0f ? options->dt : def->dt;
     s->seconds = options->seconds > 0.0f ? options->seconds : def->seconds;
