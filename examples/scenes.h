@@ -110,6 +110,7 @@ struct scene {
     int setting_count;
     isphpbd_world *world;
     isphpbd_budget budget; /* as the world has it */
+    vec3 wind;             /* m/s, likewise */
     isph_fluid *fluid;     /* the solvers inside the world, for reading */
     ipbd_world *soft;
     host *bodies; /* the engine that owns the rigid ones */
@@ -278,7 +279,7 @@ static isphpbd_world_desc scene_world_desc(scene *s, float spacing, float fit, f
 static bool scene_start_world(scene *s, const isphpbd_world_desc *desc, const isph_material_desc *material) {
     isphpbd_result why = ISPHPBD_OK;
     isphpbd_fluid_desc liquid = isphpbd_fluid_desc_default();
-    s->budget = desc->budget;
+    s->budget = desc->budget, s->wind = desc->wind;
     s->bodies = host_create(desc->gravity);
     s->world = isphpbd_world_create(desc, &why);
     if (!s->world || !s->bodies) return scene_fail(s, "world", s->world ? ISPHPBD_OUT_OF_MEMORY : why);
