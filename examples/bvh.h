@@ -40,6 +40,8 @@ void bvh_add_triangle(bvh *tree, vec3 a, vec3 b, vec3 c, int owner, int index);
 void bvh_add_sphere(bvh *tree, vec3 centre, float radius, int index);
 void bvh_build(bvh *tree); /* reorders the primitives */
 bvh_hit bvh_nearest(const bvh *tree, vec3 origin, vec3 direction, float t_min, float t_max);
+/* What a ray is left of by a tree of soft balls: each takes away shade[index] in its middle, less towards its rim. */
+float bvh_veil(const bvh *tree, const float *shade, vec3 origin, vec3 direction, float t_min, float t_max);
 void bvh_free(bvh *tree);
 
 #ifdef __cplusplus
@@ -275,6 +277,28 @@ bvh_hit bvh_nearest(const bvh *tree, vec3 origin, vec3 direction, float t_min, f
         }
     }
     return hit;
+}
+
+/* The share of the ray that passes a ball by its distance from the middle, (1 - (r / R)^2)^2. */
+static float bvh_passes(const bvh_primitive *ball, float shade, vec3 origin, vec3 direction, float t_min, float t_max) {
+    vec3 away = v3_sub(ball->a, origin);
+    float t = v3_dot(away, direction), r2 = v3_dot(away, away) - t * t, inside = 1.0f - r2 / (ball->e1.x * ball->e1.x);
+    return inside > 0.0f && t > t_min && t < t_max ? 1.0f - shade * inside * inside : 1.0f;
+}
+
+float bvh_veil(const bvh *tree, const float *shade, vec3 origin, vec3 direction, float t_min, float t_max) {
+    int stack[BVH_STACK + 2], top = 0, i;
+    vec3 inverse = v3(bvh_inverse(direction.x), bvh_inverse(direction.y), bvh_inverse(direction.z));
+    float left = 1.0f, entry;
+    if (tree->count > 0) stack[top++] = 0;
+    while (top > 0) {
+        const bvh_node *node = &tree->nodes[stack[--top]];
+        if (!bvh_enters(node, origin, inverse, t_min, t_max, &entry)) continue;
+        for (i = node->first; i < node->first + node->count; ++i)
+            left *= bvh_passes(&tree->primitives[i], shade[tree->primitives[i].index], origin, direction, t_min, t_max);
+        if (node->count == 0) stack[top++] = node->first, stack[top++] = node->first + 1;
+    }
+    return left;
 }
 
 #endif /* EXAMPLES_IMPLEMENTATION */

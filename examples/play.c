@@ -2,7 +2,7 @@
 
    build/play --list              what there is
    build/play dam_break           plays it and says whether the physics held
-   build/play dam_break --help    all options
+   build/play dam_break --help    all options, and the settings of the scene
 
    Exit code: 0 all checks hold, 1 a check failed, 2 wrong usage or a file that cannot be written. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
@@ -14,6 +14,7 @@
 #include "scenes.h"
 #include "threads.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,12 +34,12 @@ typedef struct play_options {
 } play_options;
 
 static const char play_usage[] =
-    "usage: play NAME [options]     play --list     play --demo     play --gallery DIR [NAME]\n"
+    "usage: play NAME [options]   play NAME --help   play --list   play --demo   play --gallery DIR [NAME]\n"
     "  --seconds S       how much time to simulate (default: the scene's own)\n"
     "  --dt S            length of a step\n"
     "  --threads N       default: all cores\n"
     "  --scale F         number of particles relative to the scene's own\n"
-    "  --set KEY=VALUE   a setting of the scene: viscosity, tolerance, support, density_projection, ...\n"
+    "  --set KEY=VALUE   a setting of the scene; play NAME --help lists them\n"
     "  --json            one JSON object instead of text\n"
     "  --png DIR         pictures          --fps N        pictures per second as shown (20)\n"
     "  --sheet FILE      contact sheet     --shots N      pictures on it (6)\n"
@@ -77,7 +78,7 @@ static bool play_set_view(play_options *o, const char *text) {
     int i;
     for (i = 0; i < VIEW_COUNT; ++i)
         if (strcmp(text, names[i]) == 0) return o->recorder.view = i, true;
-    return play_fail("no view named", text);
+    return play_fail("--view wants surface, pressure, error or speed, not", text);
 }
 
 static bool play_set_size(play_options *o, const char *text) {
@@ -88,26 +89,37 @@ static bool play_set_size(play_options *o, const char *text) {
     return play_fail("--size wants WIDTHxHEIGHT, not", text);
 }
 
-/* Options with a number; true and *known when the name is one of them and the value is in range. */
-static bool play_set_number(play_options *o, const char *name, const char *text, bool *known) {
-    double v = 0.0;
-    *known = true;
-    if (strcmp(name, "--seconds") == 0)
-        return play_number(text, 1e-6, 1e6, &v) ? o->scene.seconds = (float)v, true : false;
-    if (strcmp(name, "--dt") == 0) return play_number(text, 1e-6, 1.0, &v) ? o->scene.dt = (float)v, true : false;
-    if (strcmp(name, "--scale") == 0)
-        return play_number(text, 1e-3, 1e3, &v) ? o->scene.scale = (float)v, o->scaled = true : false;
-    if (strcmp(name, "--threads") == 0) return play_number(text, 1, 64, &v) ? o->threads = (int)v, true : false;
-    if (strcmp(name, "--fps") == 0) return play_number(text, 1, 1000, &v) ? o->recorder.fps = (int)v, true : false;
-    if (strcmp(name, "--shots") == 0)
-        return play_number(text, 2, RECORDER_SHOTS, &v) ? o->recorder.shots = (int)v, true : false;
-    return *known = false, false;
+enum { PLAY_SECONDS, PLAY_DT, PLAY_SCALE, PLAY_THREADS, PLAY_FPS, PLAY_SHOTS, PLAY_NUMBERS, PLAY_WHOLE = PLAY_THREADS };
+
+static const struct {
+    const char *name;
+    double lo, hi;
+} play_numbers[PLAY_NUMBERS] = {{"--seconds", 1e-6, 1e6}, {"--dt", 1e-6, 1.0}, {"--scale", 1e-3, 1e3},
+                                {"--threads", 1, 64},     {"--fps", 1, 1000},  {"--shots", 2, RECORDER_SHOTS}};
+
+static bool play_set_number(play_options *o, int option, const char *text) {
+    double lo = play_numbers[option].lo, hi = play_numbers[option].hi, v;
+    bool whole = option >= PLAY_WHOLE;
+    if (!play_number(text, lo, hi, &v) || (whole && v != floor(v))) {
+        fprintf(stderr, "play: %s wants a %snumber from %g to %g, not '%s'\n", play_numbers[option].name,
+                whole ? "whole " : "", lo, hi, text);
+        return false;
+    }
+    switch (option) {
+        case PLAY_SECONDS: o->scene.seconds = (float)v; break;
+        case PLAY_DT: o->scene.dt = (float)v; break;
+        case PLAY_SCALE: o->scene.scale = (float)v, o->scaled = true; break;
+        case PLAY_THREADS: o->threads = (int)v; break;
+        case PLAY_FPS: o->recorder.fps = (int)v; break;
+        default: o->recorder.shots = (int)v; break;
+    }
+    return true;
 }
 
 static bool play_set_option(play_options *o, const char *name, const char *value) {
-    bool known;
-    if (play_set_number(o, name, value, &known)) return true;
-    if (known) return fprintf(stderr, "play: %s: '%s' is no number in its range\n", name, value), false;
+    int i;
+    for (i = 0; i < PLAY_NUMBERS; ++i)
+        if (strcmp(name, play_numbers[i].name) == 0) return play_set_number(o, i, value);
     if (strcmp(name, "--set") == 0) return play_set_key(o, value);
     if (strcmp(name, "--view") == 0) return play_set_view(o, value);
     if (strcmp(name, "--size") == 0) return play_set_size(o, value);
@@ -125,11 +137,21 @@ static bool play_set_flag(play_options *o, const char *name) {
     if (strcmp(name, "--json") == 0) return o->json = true;
     if (strcmp(name, "--demo") == 0) return o->demo = true;
     if (strcmp(name, "--quiet") == 0) return o->quiet = true;
-    if (strcmp(name, "--help") == 0) return o->help = true;
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return o->help = true;
     return false;
 }
 
+/* --name value, or --name=value (then nothing of the next argument is used). */
+static bool play_parse_option(play_options *o, char *text, const char *next, bool *used_next) {
+    char *equals = strchr(text, '=');
+    *used_next = !equals;
+    if (equals) *equals = '\0', next = equals + 1;
+    if (next) return play_set_option(o, text, next);
+    return play_fail("unknown option, or its value is missing:", text);
+}
+
 static bool play_parse(play_options *o, int argc, char **argv) {
+    bool used_next;
     int i;
     memset(o, 0, sizeof *o);
     o->scene = scene_options_default();
@@ -140,9 +162,8 @@ static bool play_parse(play_options *o, int argc, char **argv) {
             if (o->name) return play_fail("one scene at a time, not also", argv[i]);
             o->name = argv[i];
         } else if (!play_set_flag(o, argv[i])) {
-            if (i + 1 == argc) return play_fail("unknown option, or its value is missing:", argv[i]);
-            if (!play_set_option(o, argv[i], argv[i + 1])) return false;
-            ++i;
+            if (!play_parse_option(o, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &used_next)) return false;
+            i += used_next;
         }
     }
     if (o->name || o->list || o->demo || o->gallery || o->help) return true;
@@ -269,8 +290,8 @@ static void play_print_json(const scene *s, const play_summary *u) {
            m->coupling_mismatch);
     printf("\"density_error_mean\": %.6g, \"density_error_max\": %.6g, \"volume_change\": %.6g, ",
            u->density_error_mean, m->density_error_max, play_volume_change(s));
-    printf("\"leaked\": %d, \"nan\": %d, \"removed\": %d, \"allocations_while_stepping\": %d, ", m->leaked, m->nan,
-           m->removed, s->allocations);
+    printf("\"leaked\": %d, \"nan\": %d, \"removed\": %d, \"allocations_while_stepping\": %d, ", scene_leaked(s),
+           m->nan, m->removed, s->allocations);
     printf("\"bytes_peak\": %lu, \"hash\": \"%08lx%08lx\", \"checks\": [", (unsigned long)s->bytes_peak,
            (unsigned long)(u->hash >> 32), (unsigned long)(u->hash & 0xffffffffu));
     for (i = 0; i < s->check_count; ++i) {
@@ -298,7 +319,7 @@ static void play_print_text(const scene *s, const play_summary *u) {
 
 static void play_run(scene *s, recorder *r, play_progress *progress, play_times *times) {
     recorder_update(r, s);
-    while (s->time < s->seconds - 0.5f * s->dt) {
+    while (s->time < s->seconds - 0.5f * s->dt && !r->failed) {
         scene_step(s);
         play_note_time(times, s->step_cpu, s->step_wall);
         recorder_update(r, s);
@@ -308,7 +329,7 @@ static void play_run(scene *s, recorder *r, play_progress *progress, play_times 
 
 /* One scene from build to report; the exit code. */
 static int play_scene(const play_options *o) {
-    char message[256] = "";
+    char message[1024] = "";
     scene *s = scene_create(o->name, &o->scene, message, sizeof message);
     play_times times = {NULL, NULL, 0, 0};
     play_progress progress;
@@ -343,6 +364,25 @@ static int play_list(void) {
     return 0;
 }
 
+/* The options, and what can be set of the scene: built at a hundredth of its size to see what it asks for. */
+static int play_help(const play_options *o) {
+    scene_options options = scene_options_default();
+    char message[1024];
+    scene *s;
+    int i;
+    fputs(play_usage, stdout);
+    if (!o->name) return 0;
+    options.scale = 0.01f;
+    s = scene_create(o->name, &options, message, sizeof message);
+    if (!s) return fprintf(stderr, "play: %s\n", message), 2;
+    printf("\n%s: %s; %g s in steps of %.4g ms\nsettings:", s->def->name, s->def->summary, (double)s->def->seconds,
+           1e3 * (double)s->def->dt);
+    for (i = 0; i < s->setting_count; ++i) printf(" %s=%g", s->settings[i].name, s->settings[i].value);
+    putchar('\n');
+    scene_destroy(s);
+    return 0;
+}
+
 /* The first thing to look at: a scene of a size that two cores play in two minutes. */
 static int play_demo(play_options *o) {
     double start = play_wall();
@@ -373,12 +413,12 @@ typedef struct play_show {
 
 static play_show play_show_of(const char *name) {
     static const play_show special[] = {
-        {"water_balloon", 0.25f, true},   {"double_cloth", 0.25f, true},    {"double_dam_break", 0.4f, true},
-        {"moving_cup", 0.5f, true},       {"impact", 0.4f, false},          {"dam_break", 0.5f, false},
-        {"honey", 0.6f, false},           {"drag_spheres", 0.4f, false},    {"two_fluids", 0.4f, false},
-        {"rotating_cuboid", 0.4f, false}, {"stone_skipping", 0.4f, false},  {"flag", 1.0f, false},
-        {"drape", 0.5f, false},           {"jelly", 1.0f, false},           {"balloon", 1.0f, false},
-        {"flower_pot", 0.5f, false},      {"tank", 0.4f, false},            {"collapse_recovery", 0.4f, false}};
+        {"water_balloon", 0.25f, true},   {"double_cloth", 0.25f, true},   {"double_dam_break", 0.4f, true},
+        {"moving_cup", 0.5f, true},       {"impact", 0.4f, false},         {"dam_break", 0.5f, false},
+        {"honey", 0.6f, false},           {"drag_spheres", 0.4f, false},   {"two_fluids", 0.4f, false},
+        {"rotating_cuboid", 0.4f, false}, {"stone_skipping", 0.4f, false}, {"flag", 1.0f, false},
+        {"drape", 0.5f, false},           {"jelly", 1.0f, false},          {"balloon", 1.0f, false},
+        {"flower_pot", 0.5f, false},      {"tank", 0.4f, false},           {"collapse_recovery", 0.4f, false}};
     play_show plain = {NULL, 0.25f, false};
     size_t i;
     for (i = 0; i < sizeof special / sizeof special[0]; ++i)
@@ -421,7 +461,8 @@ static bool play_write_page(const char *directory) {
 static int play_gallery(play_options *o) {
     const char *only = o->name;
     int i, worst = 0;
-    if (only && !scene_find(only)) return fprintf(stderr, "play: no scene named '%s'; --list shows them\n", only), 2;
+    char message[1024];
+    if (only && !scene_known(only, message, sizeof message)) return fprintf(stderr, "play: %s\n", message), 2;
     recorder_mkdir(o->gallery);
     if (!play_write_page(o->gallery)) return 2;
     o->recorder.width = 360, o->recorder.height = 270, o->recorder.fps = 15;
@@ -437,7 +478,7 @@ int main(int argc, char **argv) {
     threads *pool;
     int code;
     if (!play_parse(&o, argc, argv)) return 2;
-    if (o.help) return fputs(play_usage, stdout), 0;
+    if (o.help) return play_help(&o);
     if (o.list) return play_list();
     pool = threads_create(o.threads);
     if (!pool) return fprintf(stderr, "play: out of memory\n"), 2;

@@ -27,7 +27,7 @@ bool image_create(image *im, int width, int height); /* black; false: out of mem
 void image_destroy(image *im);
 void image_fill(image *im, int x, int y, int width, int height, uint32_t rgb);       /* clipped; rgb = 0xRRGGBB */
 void image_blit(image *to, const image *from, int x, int y);                         /* clipped copy */
-void image_text(image *im, int x, int y, int scale, uint32_t rgb, const char *text); /* 5x7 font, capitals; clipped */
+void image_text(image *im, int x, int y, int scale, uint32_t rgb, const char *text); /* 5x7 font; clipped */
 int image_text_width(int scale, const char *text);
 
 /* A contact sheet: equal pictures in a grid below a title line. captions[i] is written below picture i. */
@@ -104,22 +104,27 @@ void image_blit(image *to, const image *from, int x, int y) {
     }
 }
 
-/* Glyphs of ASCII 32..95, seven rows each; a row is a letter whose low five bits are the pixels, left to right. */
-static const char image_font[64][8] = {
+enum { IMAGE_GLYPHS = 91, IMAGE_GLYPH_ROWS = 8 };
+
+/* Glyphs of ASCII 32..122, seven rows each, eight with a tail; a row is a letter whose low five bits are the pixels,
+   left to right. */
+static const char image_font[IMAGE_GLYPHS][IMAGE_GLYPH_ROWS + 1] = {
     "@@@@@@@", "DDDDD@D", "@@@@@@@", "@@@@@@@", "@@@@@@@", "XYBDHSC", "@@@@@@@", "DDH@@@@", "BDHHHDB", "HDBBBDH",
     "@UN_NU@", "@DD_DD@", "@@@@LDH", "@@@_@@@", "@@@@@LL", "@ABDHP@", "NQSUYQN", "DLDDDDN", "NQABDH_", "_BDBAQN",
     "BFJR_BB", "_P^AAQN", "FHP^QQN", "_ABDDDD", "NQQNQQN", "NQQOABL", "@LL@LL@", "@LL@LDH", "BDHPHDB", "@@_@_@@",
     "HDBABDH", "NQABD@D", "@@@@@@@", "NQQ_QQQ", "^QQ^QQ^", "NQPPPQN", "^QQQQQ^", "_PP^PP_", "_PP^PPP", "NQPWQQN",
     "QQQ_QQQ", "NDDDDDN", "GBBBBRL", "QRTXTRQ", "PPPPPP_", "Q[UUQQQ", "QYUUSQQ", "NQQQQQN", "^QQ^PPP", "NQQQURM",
     "^QQ^TRQ", "OPPNAA^", "_DDDDDD", "QQQQQQN", "QQQQQJD", "QQQUU[Q", "QQJDJQQ", "QQJDDDD", "_ABDHP_", "@@@@@@@",
-    "@@@@@@@", "@@@@@@@", "DJQ@@@@", "@@@@@@_"};
+    "@@@@@@@", "@@@@@@@", "DJQ@@@@", "@@@@@@_", "@@@@@@@", "@@NAOQO", "PPVYQQ^", "@@NPPQN", "AAMSQQO", "@@NQ_PN",
+    "FIH\\HHH", "@@OQQOAN", "PPVYQQQ", "D@LDDDN", "B@FBBBRL", "PPRTXTR", "LDDDDDN", "@@ZUUQQ", "@@VYQQQ", "@@NQQQN",
+    "@@^QQ^PP", "@@OQQOAA", "@@VYPPP", "@@OPNA^", "HH\\HHIF", "@@QQQSM", "@@QQQJD", "@@QQUUJ", "@@QJDJQ", "@@QQQOAN",
+    "@@_BDH_"};
 
 void image_text(image *im, int x, int y, int scale, uint32_t rgb, const char *text) {
     int row, column;
     for (; *text; ++text, x += 6 * scale) {
-        int c = *text >= 'a' && *text <= 'z' ? *text - 32 : *text;
-        if (c < 32 || c > 95) c = '?';
-        for (row = 0; row < 7; ++row)
+        int c = *text >= 32 && *text < 32 + IMAGE_GLYPHS ? *text : '?';
+        for (row = 0; row < IMAGE_GLYPH_ROWS && image_font[c - 32][row]; ++row)
             for (column = 0; column < 5; ++column)
                 if (image_font[c - 32][row] & (16 >> column))
                     image_fill(im, x + column * scale, y + row * scale, scale, scale, rgb);

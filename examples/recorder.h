@@ -57,10 +57,25 @@ bool recorder_end(recorder *r, const scene *s); /* false: r->failed names the fi
 #include <time.h>
 #ifdef _WIN32
 #include <direct.h>
-#define recorder_mkdir(path) _mkdir(path)
+#define recorder_mkdir_one(path) _mkdir(path)
 #else
-#define recorder_mkdir(path) mkdir(path, 0777)
+#define recorder_mkdir_one(path) mkdir(path, 0777)
 #endif
+
+/* Makes the directory and those above it. What cannot be made is told by the first file that does not open. */
+static void recorder_mkdir(const char *path) {
+    char part[512];
+    size_t i;
+    for (i = 0; path[i] && i + 1 < sizeof part; ++i) {
+        part[i] = path[i], part[i + 1] = '\0';
+        if (path[i + 1] == '/' || path[i + 1] == '\0') (void)recorder_mkdir_one(part);
+    }
+}
+
+static bool recorder_can_write(const char *path) {
+    FILE *file = fopen(path, "ab");
+    return file && fclose(file) == 0;
+}
 
 recorder_options recorder_options_default(void) {
     recorder_options o;
@@ -79,6 +94,7 @@ static void recorder_meshes(const scene *s, render_mesh *meshes) {
         m->vertices = o->vertices, m->indices = o->shape.indices;
         m->vertex_count = o->shape.vertex_count, m->triangle_count = o->shape.triangle_count;
         m->color = o->color, m->opacity = o->opacity, m->gloss = o->gloss, m->flat = o->flat;
+        m->shadowless = o->shadowless;
     }
 }
 
@@ -116,8 +132,8 @@ static bool recorder_draw(recorder *r, scene *s) {
     scene_update_objects(s);
     recorder_meshes(s, meshes);
     if (!recorder_colors(r, s, &colors)) return false;
-    view.fluid.positions = r->particles.position, view.fluid.foam = r->particles.foam,
-    view.fluid.kind = r->particles.kind;
+    view.fluid.positions = r->particles.position, view.fluid.velocities = r->particles.velocity;
+    view.fluid.foam = r->particles.foam, view.fluid.kind = r->particles.kind;
     view.fluid.count = r->particles.count, view.fluid.spacing = s->spacing, view.fluid.smooth = s->smooth;
     view.fluid.lo = s->has_tank ? s->tank_lo : v3_sub(s->shown_lo, far);
     view.fluid.hi = s->has_tank ? s->tank_hi : v3_add(s->shown_hi, far);
@@ -155,8 +171,8 @@ static bool recorder_write_ply(recorder *r) { /* the particles, binary */
     FILE *file = recorder_open(r, r->options.ply_dir, "ply");
     int i;
     if (!file) return false;
-    fprintf(file, "ply\nformat binary_little_endian 1.0\ncomment isphpbd particles, SI units\nelement vertex %d\n",
-            p->count);
+    fprintf(file, "ply\nformat binary_little_endian 1.0\ncomment isphpbd particles, SI units; density: 1 at rest\n");
+    fprintf(file, "element vertex %d\n", p->count);
     fprintf(file, "property float x\nproperty float y\nproperty float z\nproperty float vx\nproperty float vy\n");
     fprintf(file, "property float vz\nproperty float density\nproperty float pressure\nend_header\n");
     for (i = 0; i < p->count; ++i) {
@@ -212,6 +228,7 @@ bool recorder_begin(recorder *r, const scene *s, const recorder_options *options
     if (o->png_dir) recorder_mkdir(o->png_dir);
     if (o->obj_dir) recorder_mkdir(o->obj_dir);
     if (o->ply_dir) recorder_mkdir(o->ply_dir);
+    if (o->sheet && !recorder_can_write(o->sheet)) r->failed = o->sheet; /* known now, not after an hour */
     if (!image_create(&r->frame, o->width, o->height)) r->failed = "memory for a picture";
     if (o->apng && !apng_begin(&r->movie, o->apng, o->width, o->height, 1, o->fps, RECORDER_TOLERANCE))
         r->failed = o->apng;

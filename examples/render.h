@@ -3,8 +3,8 @@
    Rays through a smooth fluid surface (surface.h) and a tree of triangles and spheres (bvh.h): Fresnel reflection,
    refraction through the water and out of it, absorption and scattering along the way, white foam, shadows. The light
    that reaches the ground is computed by sending sunlight through the scene once per picture, which gives shadows,
-   coloured shade under water and caustics in one map. Pixels at edges are supersampled. The picture does not depend on
-   the number of threads.
+   coloured shade under water and caustics in one map. Spray is a white veil of soft droplets. Pixels at edges are
+   supersampled. The picture does not depend on the number of threads.
    Define EXAMPLES_IMPLEMENTATION in one file.
 
    [setup] meshes, tree, surface   [sky] environment   [light] map of the ground   [shade] solids   [water] fluid
@@ -28,6 +28,7 @@ typedef struct render_mesh {
     float opacity; /* 1: solid; less: light passes straight through as through a thin skin */
     float gloss;   /* 0 matt .. 1 polished */
     bool flat;     /* faceted: no smooth normals */
+    bool shadowless;
 } render_mesh;
 
 typedef struct render_liquid {
@@ -71,6 +72,10 @@ uint32_t render_error_color(float value);
 #define RENDER_FAR   1e6f
 #define RENDER_ETA   1.333f /* refractive index of water */
 #define RENDER_TOUCH 0.5f   /* spacings: water this near to a skin is on it */
+#define RENDER_WET   0.9f   /* spacings: water that ends this near to a solid wets it */
+#define RENDER_BLUR  0.9f   /* pixels: radius of the smallest droplet drawn */
+#define RENDER_DROP  0.007f /* of half the height of the picture: radius of the largest */
+#define RENDER_SPRAY 0.75f  /* of the light that a droplet stops in its middle */
 
 enum {
     RENDER_DEPTH = 3,
@@ -89,6 +94,7 @@ typedef struct render_context {
     surface water;
     bool has_water;
     bvh tree, spray;
+    float *spray_shade; /* per droplet: share of the light that its middle stops */
     vec3 *normals;      /* of all mesh vertices, mesh after mesh */
     int *normal_offset; /* per mesh */
     vec3 sun;           /* unit, towards it */
@@ -163,11 +169,20 @@ static bool render_build_tree(render_context *c) {
     return true;
 }
 
+/* Droplets smaller than a pixel become as large as one and fainter instead: no noise, no twinkling. Soft balls look
+   smaller than they are: 1.5 times. */
 static bool render_build_spray(render_context *c) {
+    float pixel = 2.0f * v3_length(c->up) / (float)c->im->height; /* m, seen from a metre */
     int i;
-    if (!bvh_reserve(&c->spray, c->water.spray_count)) return false;
-    for (i = 0; i < c->water.spray_count; ++i)
-        bvh_add_sphere(&c->spray, c->water.spray[i].centre, c->water.spray[i].radius, i);
+    c->spray_shade = (float *)malloc(((size_t)c->water.spray_count + 1) * sizeof(float));
+    if (!c->spray_shade || !bvh_reserve(&c->spray, c->water.spray_count)) return false;
+    for (i = 0; i < c->water.spray_count; ++i) {
+        const surface_droplet *d = &c->water.spray[i];
+        float away = v3_length(v3_sub(d->centre, c->scene->eye)), most = RENDER_DROP * v3_length(c->up) * away;
+        float own = fminf(1.5f * d->radius, most), radius = fmaxf(own, RENDER_BLUR * pixel * away);
+        c->spray_shade[i] = RENDER_SPRAY * own * own / (radius * radius);
+        bvh_add_sphere(&c->spray, d->centre, radius, i);
+    }
     bvh_build(&c->spray);
     return true;
 }
@@ -202,11 +217,11 @@ static void render_camera(render_context *c) {
 
 /* ---- [sky] ------------------------------------------------------------------------------------------------------- */
 
-static const vec3 render_horizon = {0.60f, 0.69f, 0.79f};
+static const vec3 render_horizon = {0.52f, 0.62f, 0.74f};
 
 /* A bright studio: pale horizon, blue above, one large soft lamp where the sun is. */
 static vec3 render_sky(const render_context *c, vec3 d) {
-    vec3 color = v3_mix(render_horizon, v3(0.13f, 0.26f, 0.47f), f_smooth(-0.02f, 0.7f, d.y));
+    vec3 color = v3_mix(render_horizon, v3(0.07f, 0.19f, 0.44f), f_smooth(-0.05f, 0.55f, d.y));
     float lamp = v3_dot(d, c->sun);
     color = v3_madd(color, v3(1.0f, 0.96f, 0.88f),
                     0.5f * f_smooth(0.80f, 1.0f, lamp) + 9.0f * f_smooth(0.985f, 0.995f, lamp));
@@ -216,7 +231,7 @@ static vec3 render_sky(const render_context *c, vec3 d) {
 static vec3 render_ground_color(const render_context *c, vec3 p) {
     float square = 0.125f * c->size;
     int checker = ((int)floorf(p.x / square) + (int)floorf(p.z / square)) & 1;
-    return checker ? v3(0.305f, 0.295f, 0.28f) : v3(0.365f, 0.355f, 0.34f);
+    return checker ? v3(0.33f, 0.315f, 0.29f) : v3(0.40f, 0.385f, 0.36f);
 }
 
 /* ---- [light] ----------------------------------------------------------------------------------------------------- */
@@ -340,12 +355,25 @@ static vec3 render_tint(const render_context *c, const bvh_hit *hit) {
     return v3_mix(v3_all(1.0f), v3_scale(color, 1.0f / most), 0.6f);
 }
 
+/* Nearest thing that throws a shadow. */
+static bvh_hit render_blocker(const render_context *c, vec3 o, vec3 d, float t_min, float t_max) {
+    bvh_hit hit;
+    int layer;
+    for (layer = 0; layer < 8; ++layer, t_min = hit.t) {
+        int owner;
+        hit = bvh_nearest(&c->tree, o, d, t_min, t_max);
+        owner = hit.primitive < 0 ? -1 : c->tree.primitives[hit.primitive].owner;
+        if (owner < 0 || !c->scene->meshes[owner].shadowless) break;
+    }
+    return hit;
+}
+
 /* What reaches a point from the sun, without refraction: blocked by solids, coloured by liquid. */
 static vec3 render_sunlight(const render_context *c, vec3 p) {
     vec3 light = v3_all(1.0f);
     float t = 0.0f;
     int pass;
-    bvh_hit hit = bvh_nearest(&c->tree, p, c->sun, 1e-3f * c->size, RENDER_FAR);
+    bvh_hit hit = render_blocker(c, p, c->sun, 1e-3f * c->size, RENDER_FAR);
     if (hit.primitive >= 0) {
         int owner = c->tree.primitives[hit.primitive].owner;
         if (owner < 0) return v3_all(0.0f);
@@ -372,7 +400,7 @@ static bool render_photon(const render_context *c, vec3 o, vec3 d, vec3 *power, 
     for (pass = 0; pass < 4; ++pass) {
         render_entry in, out;
         float floor_t = (c->scene->ground - o.y) / d.y, foam, kind, stop, reach;
-        bvh_hit hit = bvh_nearest(&c->tree, o, d, 1e-4f * c->size, floor_t);
+        bvh_hit hit = render_blocker(c, o, d, 1e-4f * c->size, floor_t);
         bool total, enters = render_enter(c, o, d, 1e-4f * c->size, hit.t, &in);
         render_liquid liquid;
         vec3 p;
@@ -557,7 +585,8 @@ static render_light render_ground_light(const render_context *c, vec3 p) {
 
 /* ---- [shade] ----------------------------------------------------------------------------------------------------- */
 
-static const vec3 render_sun_color = {1.50f, 1.40f, 1.22f}, render_sky_light = {0.46f, 0.52f, 0.60f};
+static const vec3 render_sun_color = {1.75f, 1.60f, 1.34f}, render_sky_light = {0.34f, 0.42f, 0.54f},
+                  render_spray_color = {1.15f, 1.17f, 1.20f};
 
 static vec3 render_shade_ground(const render_context *c, vec3 o, vec3 d, float t) {
     vec3 p = v3_madd(o, d, t);
@@ -636,17 +665,30 @@ static void render_leave_skin(const render_context *c, vec3 o, vec3 d, render_en
     out->t = hit.t - 0.3f * c->water.cell; /* what comes next meets the skin */
 }
 
+/* The solid or floor that a ray in the liquid meets before it leaves, or just after: particles keep half a spacing off
+   what they wet, more where it is curved. Measured across the gap, since a ray may pass it at a slant. RENDER_FAR:
+   none. */
+static float render_wetted(const render_context *c, vec3 o, vec3 d, const render_entry *out, bvh_hit *hit) {
+    float gap = (out->wall ? 0.4f : RENDER_WET) * c->scene->fluid.spacing, across;
+    float t = render_opaque_distance(c, o, d, out->t + 4.0f * gap);
+    *hit = bvh_nearest(&c->tree, o, d, t - 1e-4f * c->size, t + 1e-4f * c->size);
+    if (hit->primitive < 0 && t > 0.999f * render_floor_distance(c, o, d)) across = -d.y;
+    else if (hit->primitive < 0) return RENDER_FAR;
+    else across = fabsf(v3_dot(render_facet(&c->tree.primitives[hit->primitive]), d));
+    return (t - out->t) * across < gap ? t : RENDER_FAR;
+}
+
 /* What is seen along a ray that enters the liquid at o: solids in it, or the world beyond, dimmed by the way. */
 static vec3 render_inside(const render_context *c, vec3 o, vec3 d, const render_liquid *liquid, int depth) {
     float step = 0.2f * c->water.cell, t, opacity, last;
     render_entry out;
+    bvh_hit hit;
     vec3 beyond, glow;
     render_leave(c, v3_madd(o, d, step), d, &out);
     last = out.t += step;
     render_leave_skin(c, o, d, &out);
-    t = render_opaque_distance(c, o, d, out.t + 4.0f * step);
-    if (t < out.t + 3.9f * step) { /* a solid, or the floor just behind the last of the liquid */
-        bvh_hit hit = bvh_nearest(&c->tree, o, d, t - 1e-4f * c->size, t + 1e-4f * c->size);
+    t = render_wetted(c, o, d, &out, &hit);
+    if (t < RENDER_FAR) {
         beyond = hit.primitive >= 0 ? render_shade_solid(c, o, d, &hit, &opacity) : render_shade_ground(c, o, d, t);
         out.t = fminf(out.t, t);
     } else {
@@ -681,19 +723,10 @@ static vec3 render_shade_water(const render_context *c, vec3 o, vec3 d, const re
     return v3_mix(color, mirror, f * (1.0f - 0.7f * foam));
 }
 
-/* A ball of clear water shows the world behind it upside down, mirrors at its rim and has a glint of the sun. */
-static vec3 render_shade_droplet(const render_context *c, vec3 o, vec3 d, const bvh_hit *hit) {
-    const bvh_primitive *ball = &c->spray.primitives[hit->primitive];
-    vec3 p = v3_madd(o, d, hit->t), n = v3_scale(v3_sub(p, ball->a), 1.0f / ball->e1.x), in, out, color, light;
-    float cosine = -v3_dot(d, n), glint = fmaxf(v3_dot(n, v3_unit(v3_sub(c->sun, d))), 0.0f);
-    bool total;
-    in = render_refract(d, n, 1.0f / RENDER_ETA, &total);
-    p = v3_madd(p, in, -2.0f * v3_dot(in, n) * ball->e1.x);
-    out = render_refract(in, v3_scale(v3_sub(ball->a, p), 1.0f / ball->e1.x), RENDER_ETA, &total);
-    color = v3_mix(render_backdrop(c, p, out), render_backdrop(c, p, v3_madd(d, n, 2.0f * cosine)),
-                   render_fresnel(cosine));
-    light = v3_mul(render_sun_color, v3_all(0.25f + 0.75f * f_smooth(0.9f, 0.99f, glint)));
-    return v3_mix(color, light, 0.3f); /* a cloud of finer ones goes with it: white */
+/* Spray in front of what is seen along a ray up to t: white, as everything is that scatters all the light. */
+static vec3 render_through_spray(const render_context *c, vec3 o, vec3 d, float t, vec3 color) {
+    float left = bvh_veil(&c->spray, c->spray_shade, o, d, 0.0f, t);
+    return left < 1.0f ? v3_mix(render_spray_color, color, left) : color;
 }
 
 /* Everything along a ray through air: skins blended in order, then liquid, solid, floor or sky. depth: how often liquid
@@ -705,27 +738,25 @@ static vec3 render_world(const render_context *c, vec3 o, vec3 d, int depth) {
     vec3 skin_normal = d;
     int layer;
     for (layer = 0; layer < 8 && fmaxf(share.x, fmaxf(share.y, share.z)) > 0.01f; ++layer) {
-        bvh_hit hit = bvh_nearest(&c->tree, o, d, t + 1e-4f * c->size, floor_t), droplet;
+        bvh_hit hit = bvh_nearest(&c->tree, o, d, t + 1e-4f * c->size, floor_t);
         render_entry in;
-        vec3 skin, facet;
+        vec3 seen, facet;
         /* water just before a skin belongs behind it; just before a solid there is none, a drop is larger than that */
         float until = hit.primitive < 0 ? hit.t : hit.t - (render_is_skin(c, &hit) ? touch : 0.6f * touch);
-        bool wet = depth > 0 && render_enter(c, o, d, t, until, &in);
-        droplet = bvh_nearest(&c->spray, o, d, t, wet ? in.t : hit.t);
-        if (droplet.primitive >= 0) return v3_add(color, v3_mul(render_shade_droplet(c, o, d, &droplet), share));
-        if (wet) {
+        if (depth > 0 && render_enter(c, o, d, t, until, &in)) {
             if (in.t - skin_t < touch) in.normal = skin_normal; /* it fills the skin */
-            return v3_add(color, v3_mul(render_shade_water(c, o, d, &in, depth - 1), share));
+            seen = render_shade_water(c, o, d, &in, depth - 1), t = in.t, opacity = 1.0f;
+        } else if (hit.primitive < 0) {
+            seen = render_backdrop(c, o, d), t = hit.t, opacity = 1.0f;
+        } else {
+            seen = render_shade_solid(c, o, d, &hit, &opacity), t = hit.t;
         }
-        if (hit.primitive < 0) return v3_add(color, v3_mul(render_backdrop(c, o, d), share));
-        skin = render_shade_solid(c, o, d, &hit, &opacity);
-        color = v3_add(color, v3_mul(skin, v3_scale(share, opacity)));
-        t = hit.t;
-        if (!render_is_skin(c, &hit)) return color;
+        color = v3_add(color, v3_mul(seen, v3_scale(share, opacity)));
+        if (opacity >= 1.0f || !render_is_skin(c, &hit)) break;
         share = v3_mul(share, v3_scale(render_tint(c, &hit), 1.0f - opacity));
         skin_t = t, skin_normal = render_mesh_normal(c, &hit, d, &facet);
     }
-    return color;
+    return render_through_spray(c, o, d, t, color);
 }
 
 /* ---- [image] ----------------------------------------------------------------------------------------------------- */
@@ -814,6 +845,7 @@ bool render(image *im, const render_scene *scene, const isphpbd_parallel *parall
     surface_destroy(&c.water);
     bvh_free(&c.tree);
     bvh_free(&c.spray);
+    free(c.spray_shade);
     free(c.normals);
     free(c.normal_offset);
     free(c.map);

@@ -35,7 +35,7 @@ typedef struct scene_key {
     bool used;
 } scene_key; /* --set name=value */
 
-enum { SCENE_KEYS = 16, SCENE_OBJECTS = 24, SCENE_CHECKS = 24 };
+enum { SCENE_KEYS = 16, SCENE_SETTINGS = 48, SCENE_OBJECTS = 24, SCENE_CHECKS = 24 };
 
 typedef struct scene_options {
     float scale;   /* number of particles relative to the scene's own, default 1 */
@@ -78,7 +78,7 @@ typedef struct scene_object { /* something solid to draw */
     vec3 *vertices;           /* m, where they are now */
     vec3 color;
     float opacity, gloss;
-    bool flat;
+    bool flat, shadowless;
     isphpbd_collider collider; /* whose pose the vertices follow, or null */
     isphpbd_body body;         /* likewise; its motion is that of host_body */
     int host_body;
@@ -90,9 +90,10 @@ typedef struct scene_object { /* something solid to draw */
 
 typedef struct scene_measures { /* over the whole run */
     double density_error_sum, density_error_max, deep_density;
-    int deep_particles, leaked, nan, removed;
-    int leaked_now, crossed; /* most at one time where they must not be; through open sheets, all in all */
-    uint32_t flags;          /* ISPHPBD_STEP_* */
+    int deep_particles, nan, removed;
+    int intruded, crossed; /* most at one time on the wrong side of a closed skin; through open sheets, all in all */
+    int escaped;           /* most at one time outside the tank */
+    uint32_t flags;        /* ISPHPBD_STEP_* */
     double coupling_iterations, coupling_mismatch;  /* mean per substep; m/s, largest */
     double pressure_iterations, density_iterations; /* means per substep */
     float highest;                                  /* m, of any particle at any time */
@@ -105,8 +106,11 @@ struct scene {
     scene_options options;
     float spacing, dt, seconds, time;
     int steps;
+    scene_key settings[SCENE_SETTINGS]; /* all that the scene asked for, with its own values */
+    int setting_count;
     isphpbd_world *world;
     isphpbd_budget budget; /* as the world has it */
+    vec3 wind;             /* m/s, likewise */
     isph_fluid *fluid;     /* the solvers inside the world, for reading */
     ipbd_world *soft;
     host *bodies; /* the engine that owns the rigid ones */
@@ -138,12 +142,14 @@ struct scene {
 
 int scene_count(void);
 const scene_def *scene_at(int index);
-const scene_def *scene_find(const char *name); /* NULL: no such scene */
+const scene_def *scene_find(const char *name);                          /* NULL: no such scene */
+bool scene_known(const char *name, char *message, size_t message_size); /* false: message says which one may be meant */
 scene_options scene_options_default(void);
 scene *scene_create(const char *name, const scene_options *options, char *message, size_t message_size);
 void scene_step(scene *s);
 void scene_finish(scene *s); /* fills the checks; true ones for every scene first */
 bool scene_ok(const scene *s);
+int scene_leaked(const scene *s); /* particles that went through skins, and those that left the tank */
 uint64_t scene_hash(const scene *s);
 void scene_update_objects(scene *s); /* brings the objects' vertices to where they are now */
 void scene_destroy(scene *s);
@@ -185,9 +191,21 @@ static bool scene_fail(scene *s, const char *what, isphpbd_result why) {
     return false;
 }
 
+static void scene_note_setting(scene *s, const char *name, float value) {
+    scene_key *key = &s->settings[s->setting_count];
+    int i;
+    for (i = 0; i < s->setting_count; ++i)
+        if (strcmp(s->settings[i].name, name) == 0) return;
+    if (s->setting_count == SCENE_SETTINGS) return;
+    snprintf(key->name, sizeof key->name, "%s", name);
+    key->value = (double)value;
+    ++s->setting_count;
+}
+
 /* The value of --set name=..., or the scene's own. */
 static float scene_setting(scene *s, const char *name, float fallback) {
     int i;
+    scene_note_setting(s, name, fallback);
     for (i = 0; i < s->options.key_count; ++i) {
         if (strcmp(s->options.keys[i].name, name) != 0) continue;
         s->options.keys[i].used = true;
@@ -261,7 +279,7 @@ static isphpbd_world_desc scene_world_desc(scene *s, float spacing, float fit, f
 static bool scene_start_world(scene *s, const isphpbd_world_desc *desc, const isph_material_desc *material) {
     isphpbd_result why = ISPHPBD_OK;
     isphpbd_fluid_desc liquid = isphpbd_fluid_desc_default();
-    s->budget = desc->budget;
+    s->budget = desc->budget, s->wind = desc->wind;
     s->bodies = host_create(desc->gravity);
     s->world = isphpbd_world_create(desc, &why);
     if (!s->world || !s->bodies) return scene_fail(s, "world", s->world ? ISPHPBD_OUT_OF_MEMORY : why);
@@ -422,29 +440,56 @@ static scene_object *scene_mesh_body(scene *s, mesh *m, bool closed, bool convex
 
 static host_body *scene_host_body(const scene *s, const scene_object *o) { return &s->bodies->bodies[o->host_body]; }
 
-static bool scene_add_box(scene *s, isphpbd_fluid liquid, vec3 lo, vec3 hi, vec3 velocity) {
-    isphpbd_result why = isphpbd_fluid_add_box(s->world, liquid, lo, hi, velocity, NULL);
-    return why == ISPHPBD_OK ? true : scene_fail(s, "particles", why);
+/* Number of lattice points along one axis of a box, at least one, and their distance. From wall to wall of the tank
+   they are drawn out, by less than one spacing in all: else the water would start with a gap at one wall. */
+static int scene_lattice(const scene *s, float lo, float hi, float wall_lo, float wall_hi, float *step) {
+    int n = (int)fmaxf((hi - lo) / s->spacing + 0.01f, 1.0f);
+    *step = s->has_tank && lo <= wall_lo && hi >= wall_hi ? (hi - lo) / (float)n : s->spacing;
+    return n;
 }
 
-/* A lattice in the box, only where keep(s, point) answers true. */
+/* A lattice in the box, where keep(s, point) answers true, or everywhere (NULL). */
 static bool scene_add_where(scene *s, isphpbd_fluid liquid, vec3 lo, vec3 hi, bool (*keep)(const scene *s, vec3 p)) {
-    int nx = (int)((hi.x - lo.x) / s->spacing + 0.01f), ny = (int)((hi.y - lo.y) / s->spacing + 0.01f);
-    int nz = (int)((hi.z - lo.z) / s->spacing + 0.01f), x, y, z, n = 0;
-    vec3 *points = (vec3 *)malloc(((size_t)nx * (size_t)ny * (size_t)nz + 1) * sizeof(vec3));
+    vec3 step = v3_all(s->spacing), *points;
+    int nx = scene_lattice(s, lo.x, hi.x, s->tank_lo.x, s->tank_hi.x, &step.x), x, y, z, n = 0;
+    int ny = (int)fmaxf((hi.y - lo.y) / s->spacing + 0.01f, 1.0f);
+    int nz = scene_lattice(s, lo.z, hi.z, s->tank_lo.z, s->tank_hi.z, &step.z);
     isphpbd_result why;
+    points = (vec3 *)malloc(((size_t)nx * (size_t)ny * (size_t)nz + 1) * sizeof(vec3));
     if (!points) return scene_fail(s, "particles", ISPHPBD_OUT_OF_MEMORY);
     for (z = 0; z < nz; ++z) {
         for (y = 0; y < ny; ++y) {
             for (x = 0; x < nx; ++x) {
-                vec3 p = v3_madd(lo, v3((float)x + 0.5f, (float)y + 0.5f, (float)z + 0.5f), s->spacing);
-                if (keep(s, p)) points[n++] = p;
+                vec3 p = v3_add(lo, v3_mul(v3((float)x + 0.5f, (float)y + 0.5f, (float)z + 0.5f), step));
+                if (!keep || keep(s, p)) points[n++] = p;
             }
         }
     }
     why = isphpbd_fluid_add(s->world, liquid, &points[0].x, sizeof(vec3), NULL, 0, n, NULL);
     free(points);
     return why == ISPHPBD_OK ? true : scene_fail(s, "particles", why);
+}
+
+static bool scene_add_box(scene *s, isphpbd_fluid liquid, vec3 lo, vec3 hi) {
+    return scene_add_where(s, liquid, lo, hi, NULL);
+}
+
+/* The end of a pipe, drawn only: water that comes out of nothing puzzles the eye. Its mouth is half a spacing before
+   the origin, so that the round end of the drawn jet hides in it. */
+static bool scene_nozzle(scene *s, vec3 origin, vec3 direction, float radius) {
+    const float r = radius + s->spacing, lip = 1.12f * r;
+    const mesh_profile profile[] = {{lip, 0}, {lip, 0.3f * r}, {r, 0.3f * r}, {r, 1.1f * r}, {0, 1.1f * r}};
+    vec3 side = v3_unit(v3_cross(direction, fabsf(direction.x) < 0.5f ? v3(1, 0, 0) : v3(0, 0, 1)));
+    vec3 front = v3_cross(side, direction), mouth = v3_madd(origin, direction, 0.5f * s->spacing);
+    mesh pipe;
+    int i;
+    memset(&pipe, 0, sizeof pipe);
+    mesh_revolve(&pipe, profile, (int)(sizeof profile / sizeof profile[0]), 48);
+    for (i = 0; i < pipe.vertex_count; ++i) {
+        vec3 p = pipe.vertices[i];
+        pipe.vertices[i] = v3_madd(v3_madd(v3_madd(mouth, side, p.x), front, p.z), direction, -p.y);
+    }
+    return scene_show(s, &pipe, scene_steel, 1.0f, 0.3f, true) != NULL;
 }
 
 /* A round jet that flows for `duration` seconds. The middles of its particles fill the radius, so that their number is
@@ -455,7 +500,8 @@ static bool scene_jet(scene *s, vec3 origin, vec3 direction, float radius, float
     desc.fluid = s->liquid[0];
     desc.position = origin, desc.direction = direction;
     desc.radius = radius + 0.5f * s->spacing, desc.speed = speed, desc.duration = duration;
-    return isphpbd_emitter_create(s->world, &desc, &why).id ? true : scene_fail(s, "emitter", why);
+    if (!isphpbd_emitter_create(s->world, &desc, &why).id) return scene_fail(s, "emitter", why);
+    return scene_nozzle(s, origin, direction, radius);
 }
 
 /* Looks at the box from the given angles (degrees) so that all of it is in a 4:3 picture. */
@@ -487,9 +533,12 @@ static bool scene_floor(scene *s, float height) {
 
 static bool scene_bars(scene *s, vec3 lo, vec3 hi) { /* along the edges of a box */
     mesh bars;
+    scene_object *o;
     memset(&bars, 0, sizeof bars);
     mesh_frame(&bars, lo, hi, 0.0055f * v3_length(v3_sub(hi, lo)));
-    return scene_show(s, &bars, scene_steel, 1.0f, 0.5f, true) != NULL;
+    o = scene_show(s, &bars, scene_steel, 1.0f, 0.5f, true);
+    if (o) o->shadowless = true; /* they stand for glass: their shadows would look like cracks in what is behind */
+    return o != NULL;
 }
 
 static bool scene_frame_tank(scene *s) { return scene_bars(s, s->tank_lo, s->tank_hi); }
@@ -659,11 +708,47 @@ scene_options scene_options_default(void) {
     return o;
 }
 
+/* How many letters have to be added, removed or changed to make one name of the other (Levenshtein). */
+static int scene_name_distance(const char *a, const char *b) {
+    enum { MOST = 32 };
+    int row[MOST + 1], i, k, n = (int)strlen(b) < MOST ? (int)strlen(b) : MOST;
+    for (k = 0; k <= n; ++k) row[k] = k;
+    for (i = 0; a[i]; ++i) {
+        int corner = row[0]++;
+        for (k = 0; k < n; ++k) {
+            int change = corner + (a[i] != b[k]), other = (row[k] < row[k + 1] ? row[k] : row[k + 1]) + 1;
+            corner = row[k + 1];
+            row[k + 1] = change < other ? change : other;
+        }
+    }
+    return row[n];
+}
+
+bool scene_known(const char *name, char *message, size_t message_size) {
+    int i, least = 1000, best = 0;
+    if (scene_find(name)) return true;
+    for (i = 0; i < scene_count(); ++i) {
+        int distance = scene_name_distance(name, scene_at(i)->name);
+        if (distance < least) least = distance, best = i;
+    }
+    if (least <= 1 + (int)strlen(name) / 3)
+        snprintf(message, message_size, "no scene named '%s': is '%s' meant? --list shows all", name,
+                 scene_at(best)->name);
+    else snprintf(message, message_size, "no scene named '%s'; --list shows them", name);
+    return false;
+}
+
 static bool scene_keys_used(scene *s) {
-    int i;
+    int i, k;
     for (i = 0; i < s->options.key_count; ++i) {
+        size_t used = 0;
         if (s->options.keys[i].used) continue;
-        snprintf(s->message, s->message_size, "%s has no setting named '%s'", s->def->name, s->options.keys[i].name);
+        snprintf(s->message, s->message_size, "%s has no setting named '%s'; it has", s->def->name,
+                 s->options.keys[i].name);
+        for (k = 0; k < s->setting_count && used + 1 < s->message_size; ++k) {
+            used = strlen(s->message);
+            snprintf(s->message + used, s->message_size - used, " %s", s->settings[k].name);
+        }
         return false;
     }
     return true;
@@ -671,12 +756,10 @@ static bool scene_keys_used(scene *s) {
 
 scene *scene_create(const char *name, const scene_options *options, char *message, size_t message_size) {
     const scene_def *def = scene_find(name);
-    scene *s = (scene *)calloc(1, sizeof *s);
-    if (!def || !s) {
-        snprintf(message, message_size, def ? "out of memory" : "no scene named '%s'; --list shows them", name);
-        free(s);
-        return NULL;
-    }
+    scene *s;
+    if (!scene_known(name, message, message_size)) return NULL;
+    s = (scene *)calloc(1, sizeof *s);
+    if (!s) return snprintf(message, message_size, "out of memory"), (scene *)NULL;
     s->def = def, s->options = *options, s->message = message, s->message_size = message_size;
     s->dt = options->dt > 0.0f ? options->dt : def->dt;
     s->seconds = options->seconds > 0.0f ? options->seconds : def->seconds;
@@ -799,17 +882,17 @@ static int scene_count_leaks(scene *s, int *crossed) {
 static void scene_watch(scene *s) {
     isphpbd_stats stats = isphpbd_world_stats(s->world);
     scene_measures *m = &s->measures;
-    int i, leaked = 0, nan = 0;
+    int i, intruded = 0, escaped = 0, nan = 0;
     scene_place_objects(s, true);
-    if (scene_pack_points(s)) leaked = scene_count_leaks(s, &m->crossed);
+    if (scene_pack_points(s)) intruded = scene_count_leaks(s, &m->crossed);
     for (i = 0; i < s->point_count; ++i) {
         vec3 p = s->points[i];
         if (!(p.x - p.x == 0.0f && p.y - p.y == 0.0f && p.z - p.z == 0.0f)) ++nan;
-        leaked += scene_outside_tank(s, p);
+        escaped += scene_outside_tank(s, p);
         if (p.y > m->highest) m->highest = p.y;
     }
-    if (leaked > m->leaked_now) m->leaked_now = leaked;
-    m->leaked = m->leaked_now + m->crossed;
+    if (intruded > m->intruded) m->intruded = intruded;
+    if (escaped > m->escaped) m->escaped = escaped;
     if (nan > m->nan) m->nan = nan;
     if (stats.max_speed > m->top_speed) m->top_speed = stats.max_speed;
     m->density_error_sum += (double)stats.density_error_mean;
@@ -878,7 +961,8 @@ void scene_finish(scene *s) {
     m->coupling_iterations = (double)stats.total_outer_iterations / substeps;
     m->removed = (int)stats.total_culled;
     m->deep_density = scene_deep_density(s, &m->deep_particles);
-    scene_check_most(s, "leaked", m->leaked, 0);
+    scene_check_most(s, "leaked_through_skins", m->intruded + m->crossed, 0);
+    scene_check_most(s, "leaked_out_of_tank", m->escaped, 0);
     scene_check_most(s, "nan", m->nan + scene_nan_vertices(s), 0);
     scene_check_most(s, "quarantined", (m->flags & ISPHPBD_STEP_QUARANTINED) != 0, 0);
     scene_check_most(s, "removed", m->removed, 1e-3 * stats.fluid_particles);
@@ -892,6 +976,8 @@ bool scene_ok(const scene *s) {
         if (!s->checks[i].ok) return false;
     return true;
 }
+
+int scene_leaked(const scene *s) { return s->measures.intruded + s->measures.crossed + s->measures.escaped; }
 
 uint64_t scene_hash(const scene *s) { return isphpbd_world_hash(s->world); }
 

@@ -357,7 +357,7 @@ static bool buoy_build(scene *s) {
     for (i = 0; i < 2; ++i) /* two showers in opposite corners */
         if (!scene_jet(s, v3(i ? 0.13f : -0.13f, 0.5f, i ? 0.13f : -0.13f), v3(0, -1, 0), 0.06f, 1.0f, 1.5f))
             return false;
-    return scene_add_box(s, s->liquid[0], v3(-half, 0, -half), v3(half, BUOY_LAYER, half), scene_rest);
+    return scene_add_box(s, s->liquid[0], v3(-half, 0, -half), v3(half, BUOY_LAYER, half));
 }
 
 static void buoy_check(scene *s) {
@@ -457,7 +457,7 @@ static bool spheres_build(scene *s) {
     }
     tets_free(&t);
     scene_camera(s, v3(-0.68f, 0, -0.24f), v3(0.68f, 0.82f, 0.24f), 14.0f, 10.0f);
-    return ok && scene_add_box(s, s->liquid[0], v3(-0.66f, 0, -0.22f), v3(0.66f, 0.484f, 0.22f), scene_rest);
+    return ok && scene_add_box(s, s->liquid[0], v3(-0.66f, 0, -0.22f), v3(0.66f, 0.484f, 0.22f));
 }
 
 static void spheres_check(scene *s) {

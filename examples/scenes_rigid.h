@@ -46,8 +46,8 @@ static float ship_draught(float mass) {
     int i;
     for (up = 0.0f; up < SHIP_DEPTH && 1000.0f * volume < mass; up += layer)
         for (i = 0; i < ACROSS; ++i)
-            volume += layer * cell * SHIP_BEAM *
-                      hull_breadth(((float)i + 0.5f) / ACROSS, (up + 0.5f * layer) / SHIP_DEPTH);
+            volume +=
+                layer * cell * SHIP_BEAM * hull_breadth(((float)i + 0.5f) / ACROSS, (up + 0.5f * layer) / SHIP_DEPTH);
     return up;
 }
 
@@ -82,8 +82,7 @@ static bool ship_build(scene *s) {
 
 static int ship_filling(const scene *s) { /* particles between the plates */
     int i, inside = 0;
-    for (i = 0; i < s->point_count; ++i)
-        inside += ship_holds(scene_into_body(s, &s->objects[1], s->points[i]));
+    for (i = 0; i < s->point_count; ++i) inside += ship_holds(scene_into_body(s, &s->objects[1], s->points[i]));
     return inside;
 }
 
@@ -133,7 +132,7 @@ static bool vessel_build(scene *s) {
     if (!o) return false;
     o->guard = GUARD_PARTS;
     scene_camera(s, v3(-0.77f, 0, -0.77f), v3(0.77f, 0.85f, 0.77f), 24.0f, 26.0f);
-    return scene_add_box(s, s->liquid[0], v3(-0.75f, 0, -0.75f), v3(0.75f, VESSEL_LEVEL, 0.75f), scene_rest);
+    return scene_add_box(s, s->liquid[0], v3(-0.75f, 0, -0.75f), v3(0.75f, VESSEL_LEVEL, 0.75f));
 }
 
 /* Litres below the level at which water of this volume stands round the bowl. */
@@ -299,7 +298,7 @@ static bool impact_build(scene *s) {
     scene_host_body(s, o)->motion.linear_velocity = v3_scale(direction, IMPACT_SPEED);
     scene_host_body(s, o)->motion.angular_velocity = v3(1, 2, -3);
     scene_camera(s, v3(-half, 0, -half), v3(half, 1.5f, half), 26.0f, 18.0f);
-    return scene_add_box(s, s->liquid[0], v3(-half, 0, -half), v3(half, level, half), scene_rest);
+    return scene_add_box(s, s->liquid[0], v3(-half, 0, -half), v3(half, level, half));
 }
 
 static void impact_measure(scene *s) { /* custom[0]: largest share of the water that was faster than the stone */
@@ -342,7 +341,7 @@ static bool cuboids_build(scene *s) {
         scene_host_body(s, o)->motion.pose.rotation = scene_turn_z(0.2f);
     }
     scene_camera(s, v3(-hi.x, 0, -hi.z), v3(hi.x, 0.95f, hi.z), 16.0f, 12.0f);
-    return scene_add_box(s, s->liquid[0], v3(-hi.x, 0, -hi.z), v3(hi.x, 0.48f, hi.z), scene_rest);
+    return scene_add_box(s, s->liquid[0], v3(-hi.x, 0, -hi.z), v3(hi.x, 0.48f, hi.z));
 }
 
 static void cuboids_measure(scene *s) { /* custom[i]: when cuboid i touched the floor */
@@ -388,8 +387,8 @@ static bool drag_build(scene *s) {
         o->guard = GUARD_KEEPS_OUT;
     }
     scene_camera(s, v3(-hi.x, 0, -hi.z), v3(hi.x, 0.98f, hi.z), 14.0f, 8.0f);
-    return scene_add_box(s, s->liquid[0], v3(-hi.x, 0, -hi.z), v3(-DRAG_WALL, DRAG_LEVEL, hi.z), scene_rest) &&
-           scene_add_box(s, s->liquid[1], v3(DRAG_WALL, 0, -hi.z), v3(hi.x, DRAG_LEVEL, hi.z), scene_rest);
+    return scene_add_box(s, s->liquid[0], v3(-hi.x, 0, -hi.z), v3(-DRAG_WALL, DRAG_LEVEL, hi.z)) &&
+           scene_add_box(s, s->liquid[1], v3(DRAG_WALL, 0, -hi.z), v3(hi.x, DRAG_LEVEL, hi.z));
 }
 
 static void drag_measure(scene *s) { /* custom[0], [1]: heights of the balls after 0.8 s */
@@ -435,7 +434,7 @@ static bool stone_build(scene *s) {
     body->motion.linear_velocity = v3(scene_setting(s, "speed", 9.0f), -1.2f, 0);
     body->motion.angular_velocity = v3_scale(v3(-sinf(tilt), cosf(tilt), 0), scene_setting(s, "spin", 120.0f));
     scene_camera(s, v3(0, 0, -half), v3(length, 0.45f, half), 68.0f, 15.0f);
-    return scene_add_box(s, s->liquid[0], v3(0, 0, -half), v3(length, STONE_LEVEL, half), scene_rest);
+    return scene_add_box(s, s->liquid[0], v3(0, 0, -half), v3(length, STONE_LEVEL, half));
 }
 
 /* custom[0]: skips, [1]: 1 while it is in the water, [2]: x of the last skip */
@@ -476,8 +475,8 @@ static bool flotsam_water(scene *s) {
         if (high == 0) return true;
         for (y = 0; y < high; ++y) {
             for (z = n = 0; z < across && n < MOST; ++z)
-                row[n++] = v3(x, floor + depth * ((float)y + 0.5f) / (float)high,
-                              -FLOTSAM_HALF + width * ((float)z + 0.5f));
+                row[n++] =
+                    v3(x, floor + depth * ((float)y + 0.5f) / (float)high, -FLOTSAM_HALF + width * ((float)z + 0.5f));
             why = isphpbd_fluid_add(s->world, s->liquid[0], &row[0].x, sizeof(vec3), NULL, 0, n, NULL);
         }
     }

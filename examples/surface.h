@@ -22,6 +22,7 @@ typedef enum surface_touch { SURFACE_NOTHING = 0, SURFACE_THICK, SURFACE_THIN } 
 
 typedef struct surface_input {
     const vec3 *positions;
+    const vec3 *velocities;    /* m/s, or NULL: spray flies in streaks along them */
     const float *foam;         /* 0..1 per particle, or NULL */
     const unsigned char *kind; /* 0 or 1 per particle: which of two liquids, or NULL */
     int count;
@@ -36,7 +37,7 @@ typedef struct surface_input {
     void *solid_user;
 } surface_input;
 
-typedef struct surface_droplet { /* a small ball of water that flies alone */
+typedef struct surface_droplet { /* a small ball of water that flies alone, one of a cloud */
     vec3 centre;
     float radius; /* m */
 } surface_droplet;
@@ -81,6 +82,7 @@ void surface_look(const surface *s, vec3 p, float *foam, float *kind); /* shares
 
 typedef struct surface_drop {
     vec3 position, shift; /* shift: towards the mean of the neighbourhood */
+    vec3 velocity;
     float xx, xy, xz, yy, yz,
         zz;                 /* inverse of the ellipsoid's shape matrix: unit ball when multiplied by offset / radius */
     float radius, weight;   /* m; weight such that the integral over the ellipsoid is the particle's volume */
@@ -123,6 +125,7 @@ static bool surface_collect(surface_work *w) {
         vec3 p = w->in->positions[i], lo = w->s->lo, hi = w->s->hi;
         if (!(p.x >= lo.x && p.y >= lo.y && p.z >= lo.z && p.x <= hi.x && p.y <= hi.y && p.z <= hi.z)) continue;
         d.position = p;
+        d.velocity = w->in->velocities ? w->in->velocities[i] : v3_all(0.0f);
         d.foam = w->in->foam ? w->in->foam[i] : 0.0f;
         d.kind = w->in->kind ? (float)w->in->kind[i] : 0.0f;
         if (!surface_push(w, &d)) return false;
@@ -237,8 +240,11 @@ static float surface_thinned(const surface_drop *d, float reach) {
     return density < 0.8f ? fminf(0.8f / density, 2.5f) : 1.0f;
 }
 
-/* How much of a drop is spray: all of it alone, nothing with three neighbours near by. */
-static float surface_sprayed(const surface_drop *d) { return 1.0f - f_smooth(0.025f, 0.075f, d->fill); }
+/* How much of a drop is spray: all of it alone, half of it in a thread of drops, nothing in a sheet of them (0.3). */
+static float surface_sprayed(const surface_drop *d) { return 1.0f - f_smooth(0.05f, 0.20f, d->fill); }
+
+/* Water torn to shreds scatters light at its many faces: whiter than the sheet it was. */
+static float surface_whitened(const surface_drop *d) { return 0.35f * (1.0f - f_smooth(0.12f, 0.30f, d->fill)); }
 
 enum { SURFACE_CHUNK = 1024 };
 
@@ -253,6 +259,7 @@ static void surface_shape_task(void *ctx, int task) {
         d->shift = v3_scale(n.mean, 1.0f / n.w);
         surface_shape(d, &n, 0.15f * w->reach * w->reach, w->in->spacing, w->in->smooth);
         d->weight *= surface_thinned(d, w->reach) * (1.0f - surface_sprayed(d));
+        d->foam = fmaxf(d->foam, surface_whitened(d));
     }
 }
 
@@ -310,20 +317,22 @@ static void surface_fill_gaps(surface_work *w) {
     }
 }
 
-enum { SURFACE_DROPLETS = 5 }; /* that a particle of spray is drawn as */
+#define SURFACE_SHUTTER 0.010f  /* s, how long a droplet is seen: the length of its streak */
+enum { SURFACE_DROPLETS = 16 }; /* that a particle of spray is drawn as */
 
-/* A drop that flies alone as a few unequal droplets about its place. The place decides which: they depend
-   neither on the order of the particles nor on the number of threads. */
+/* A drop that flies alone as a cloud of unequal droplets about its place, drawn out along its way. The place decides
+   which: they depend neither on the order of the particles nor on the number of threads. */
 static void surface_spray(surface *s, const surface_drop *d, float share, float spacing) {
     uint32_t random = (uint32_t)(int32_t)(d->position.x * 8192.0f / spacing) * 73856093u ^
                       (uint32_t)(int32_t)(d->position.z * 8192.0f / spacing) * 19349663u;
     int i, k;
     for (i = 0; i < SURFACE_DROPLETS; ++i) {
         surface_droplet *droplet = &s->spray[s->spray_count++];
-        float r[4];
-        for (k = 0; k < 4; ++k) random = random * 1664525u + 1013904223u, r[k] = (float)(random >> 8) / 16777216.0f;
-        droplet->centre = v3_madd(d->position, v3(r[0] - 0.5f, r[1] - 0.5f, r[2] - 0.5f), 1.6f * spacing);
-        droplet->radius = spacing * share * (0.06f + 0.16f * r[3] * r[3]);
+        float r[5];
+        for (k = 0; k < 5; ++k) random = random * 1664525u + 1013904223u, r[k] = (float)(random >> 8) / 16777216.0f;
+        droplet->centre = v3_madd(d->position, v3(r[0] - 0.5f, r[1] - 0.5f, r[2] - 0.5f), 1.5f * spacing);
+        droplet->centre = v3_madd(droplet->centre, d->velocity, SURFACE_SHUTTER * (r[4] - 0.5f));
+        droplet->radius = spacing * share * (0.03f + 0.15f * r[3] * r[3] * r[3] * r[3]);
     }
 }
 

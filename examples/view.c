@@ -177,7 +177,7 @@ static void view_set_sliders(view *v) {
         {"outer iterations", 1, 8, 0, true}, {"deadline ms (0 none)", 0, 50, 0, false}};
     const isphpbd_budget *budget = &v->s->budget;
     memcpy(v->sliders, names, sizeof names);
-    v->sliders[0].value = v->s->bodies->gravity.y;
+    v->sliders[0].value = v->s->bodies->gravity.y, v->sliders[1].value = v->s->wind.x;
     v->sliders[2].value = (float)budget->substeps, v->sliders[3].value = (float)budget->pressure_iterations;
     v->sliders[4].value = (float)budget->soft_substeps, v->sliders[5].value = (float)budget->constraint_iterations;
     v->sliders[6].value = (float)budget->outer_iterations;
@@ -187,7 +187,8 @@ static void view_apply_sliders(view *v) {
     isphpbd_budget *budget = &v->s->budget;
     v->s->bodies->gravity = v3(0, v->sliders[0].value, 0);
     isphpbd_world_set_gravity(v->s->world, v->s->bodies->gravity);
-    isphpbd_world_set_wind(v->s->world, v3(v->sliders[1].value, 0, 0));
+    v->s->wind.x = v->sliders[1].value;
+    isphpbd_world_set_wind(v->s->world, v->s->wind);
     budget->substeps = (int)v->sliders[2].value, budget->pressure_iterations = (int)v->sliders[3].value;
     budget->soft_substeps = (int)v->sliders[4].value, budget->constraint_iterations = (int)v->sliders[5].value;
     budget->outer_iterations = (int)v->sliders[6].value, budget->deadline_seconds = 1e-3f * v->sliders[7].value;
@@ -426,7 +427,7 @@ static void view_draw_panel(view *v) {
     snprintf(line, sizeof line, "substeps %d  iterations %d + %d", t.substeps, t.pressure_iterations,
              t.density_iterations),
         view_say(v, 8, line);
-    snprintf(line, sizeof line, "leaked %d  removed %d", v->s->measures.leaked, (int)t.total_culled),
+    snprintf(line, sizeof line, "leaked %d  removed %d", scene_leaked(v->s), (int)t.total_culled),
         view_say(v, 9, line);
     view_say(v, 10, "space n r b c tab: pause step reset");
     view_say(v, 11, "ball colours scene");

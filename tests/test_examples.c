@@ -259,6 +259,28 @@ TEST the_tree_finds_the_nearest(void) {
     PASS();
 }
 
+/* Soft balls on a line: a ray through all middles loses their shades one after the other, one past a rim nothing. */
+TEST a_veil_multiplies(void) {
+    enum { BALLS = 12 };
+    float shade[BALLS], left = 1.0f;
+    bvh tree;
+    int i;
+    ASSERT(bvh_reserve(&tree, BALLS));
+    for (i = 0; i < BALLS; ++i) {
+        shade[i] = 0.05f * (float)(i + 1);
+        bvh_add_sphere(&tree, v3((float)i, 0, 0), 0.5f, i);
+        if (i < 8) left *= 1.0f - shade[i];
+    }
+    bvh_build(&tree);
+    ASSERT_IN_RANGE((double)left, (double)bvh_veil(&tree, shade, v3(-2, 0, 0), v3(1, 0, 0), 0.0f, 9.5f), 1e-6);
+    ASSERT_IN_RANGE(1.0, (double)bvh_veil(&tree, shade, v3(-2, 0.51f, 0), v3(1, 0, 0), 0.0f, 100.0f), 0.0);
+    /* halfway to the rim of the last: (1 - 1/4)^2 */
+    ASSERT_IN_RANGE(1.0 - 0.6 * 0.5625, (double)bvh_veil(&tree, shade, v3(11.25f, 3, 0), v3(0, -1, 0), 0.0f, 9.0f),
+                    1e-6);
+    bvh_free(&tree);
+    PASS();
+}
+
 /* A lattice filling the box up to y = 0.5: the surface is there, and up to the walls. */
 TEST the_surface_is_where_the_water_ends(void) {
     enum { SIDE = 16 };
@@ -551,9 +573,36 @@ TEST coupled_scenes_hold_their_checks(void) {
         while (s->time < s->seconds - 0.5f * s->dt) scene_step(s);
         scene_finish(s);
         for (k = 0; k < s->check_count; ++k) ASSERTm(s->checks[k].name, s->checks[k].ok);
-        ASSERT_EQ_FMT(0, s->measures.leaked, "%d");
+        ASSERT_EQ_FMT(0, scene_leaked(s), "%d");
         scene_destroy(s);
     }
+    PASS();
+}
+
+/* A wall that is said to stand in the water, and a skin that is said to keep out what it holds. */
+TEST leaks_are_told_apart(void) {
+    scene_options options = scene_options_default();
+    char message[256];
+    scene *s;
+    options.scale = 0.02f;
+    s = scene_create("tank", &options, message, sizeof message);
+    ASSERTm(message, s != NULL);
+    s->tank_hi.x -= 0.5f * (s->tank_hi.x - s->tank_lo.x);
+    scene_step(s);
+    ASSERT(s->measures.escaped > 0);
+    ASSERT_EQ_FMT(0, s->measures.intruded + s->measures.crossed, "%d");
+    ASSERT_EQ_FMT(s->measures.escaped, scene_leaked(s), "%d");
+    scene_destroy(s);
+    s = scene_create("water_balloon", &options, message, sizeof message);
+    ASSERTm(message, s != NULL);
+    s->objects[0].guard = GUARD_KEEPS_OUT;
+    scene_step(s);
+    ASSERT_EQ_FMT(isph_particles(s->fluid).count, s->measures.intruded, "%d");
+    ASSERT_EQ_FMT(0, s->measures.escaped, "%d");
+    scene_finish(s);
+    ASSERT_STR_EQ("leaked_through_skins", s->checks[0].name);
+    ASSERT(!s->checks[0].ok && s->checks[1].ok);
+    scene_destroy(s);
     PASS();
 }
 
@@ -578,6 +627,7 @@ int main(int argc, char **argv) {
     RUN_TEST(what_cannot_be_written_is_told);
     RUN_TEST(solids_are_closed_and_outward);
     RUN_TEST(the_tree_finds_the_nearest);
+    RUN_TEST(a_veil_multiplies);
     RUN_TEST(the_surface_is_where_the_water_ends);
     RUN_TEST(water_ends_at_what_it_touches);
     RUN_TEST(the_winding_number_finds_the_inside);
@@ -589,6 +639,7 @@ int main(int argc, char **argv) {
     RUN_TEST(threads_change_no_bit_and_no_pixel);
     RUN_TEST(every_scene_builds_and_steps);
     RUN_TEST(coupled_scenes_hold_their_checks);
+    RUN_TEST(leaks_are_told_apart);
     RUN_TEST(unknown_names_are_refused);
     GREATEST_MAIN_END();
 }

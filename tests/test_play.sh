@@ -37,7 +37,7 @@ check 'a setting, a step and threads can be given' \
     exits 0 "$play" $short --set viscosity=0.01 --dt 0.01 --threads 2
 
 for wrong in 'no_such_scene' 'tank --no-such-option 1' 'tank --scale x' 'tank --seconds' 'tank --set viscosity' \
-    'tank --set no_such_key=1' 'tank pillar' 'tank --view x' 'tank --size 7' 'tank --threads 0' ''; do
+    'tank --set no_such_key=1' 'tank pillar' 'tank --view x' 'tank --size 7' 'tank --threads 0' 'tank --threads 1.5' 'tank --json=1' ''; do
     check "wrong: '$wrong'" exits 2 "$play" $wrong
     if [ -s "$work/output" ]; then pass; else fail "wrong: '$wrong'" 'is not explained'; fi
 done
@@ -47,5 +47,26 @@ check 'pictures and geometry' "$play" $short --size 64x48 --png "$work/png" --sh
 for file in png/frame_0000.png sheet.png movie.apng obj/frame_0000.obj ply/frame_0000.ply; do
     if [ -s "$work/$file" ]; then pass; else fail "$file" 'was not written'; fi
 done
+# The binary part of a PLY file is 8 floats for each vertex of its header; faces and points of an OBJ file name vertices
+# that are there; an animation says how many frames it has.
+ply=$work/ply/frame_0000.ply
+count=$(sed -n 's/^element vertex //p;/^end_header/q' "$ply" | tr -d '\r')
+header=$(LC_ALL=C sed '/^end_header/q' "$ply" | wc -c)
+same() { [ "$1" -eq "$2" ] && [ "$1" -gt 0 ]; }
+check 'as many vertices in the PLY file as it says' same "$(wc -c <"$ply")" $((header + 32 * count))
+points=$(awk '$1 == "v" { ++n } $1 == "p" { ++p; if ($2 > n) exit 1 }
+    $1 == "f" { for (i = 2; i <= 4; ++i) if ($i < 1 || $i > n) exit 1 } END { print p }' "$work/obj/frame_0000.obj")
+check 'as many points in the OBJ file as in the PLY file' same "${points:-0}" "$count"
+check 'as many frames in the animation as pictures' \
+    same "$(LC_ALL=C grep -ao fcTL "$work/movie.apng" | wc -l)" "$(ls "$work/png" | wc -l)"
+
+tells() { # pattern, command...
+    pattern=$1
+    shift
+    "$@" 2>&1 | grep -q "$pattern"
+}
+check 'a misspelt name is answered by the right one' tells "'dam_break'" "$play" dam_brake
+check 'the settings of a scene are listed' tells 'viscosity=' "$play" tank --help
+check 'a wrong setting is answered by the right ones' tells 'viscosity' "$play" tank --set no_such_key=1
 check 'a file that cannot be written ends with 2' exits 2 "$play" $short --size 64x48 --sheet "$work/none/sheet.png"
 finish

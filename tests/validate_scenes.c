@@ -38,7 +38,7 @@ static void judge(report *r, const scene *s, int steps, double stepping) {
     }
     printf("%-20s %6d particles %5d of %5d steps %8.1f ms, %d leaked, %d of %d checks failed\n", name,
            isphpbd_world_stats(s->world).fluid_particles, s->steps, steps, s->steps ? 1e3 * stepping / s->steps : 0.0,
-           s->measures.leaked, failed, s->check_count);
+           scene_leaked(s), failed, s->check_count);
     fflush(stdout);
 }
 
