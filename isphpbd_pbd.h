@@ -1246,6 +1246,7 @@ typedef struct ipbdx_body {
     float balloon_pressure, balloon_lambda, overpressure, rest_volume, warm_start,
         lambda_h;   /* lambda_h: h of the multipliers */
     float stiffest; /* 1/s^2: largest stiffness times response of an elastic element */
+    float tether_stretch; /* of tethers at the limit: the slack, or more where colliders force more on the mesh */
     float tether_slack, damping, drag, wind_drag, wind_lift, gravity_scale, plastic_yield, plastic_creep, plastic_max;
     float thickness, friction, quiet_seconds;
     uint32_t self_collision, soft_collision, can_sleep, closed, asleep, tethers_stale, stiffest_stale, attachments;
@@ -1287,6 +1288,7 @@ typedef struct ipbdx_bind {
 
 #define IPBDX_TETHERS 2
 #define IPBDX_TETHER_SHARE 0.5f /* by trial: less lets pins at 20 m/s stretch the cloth, all lets no ball bounce */
+#define IPBDX_TETHER_RETURN (1.0f / 60.0f) /* s: one frame, nobody sees a cloth that is longer for less */
 #define IPBDX_FOOT 100.0 /* stands for infinite: a vertex on the ground counts as this many of its mass in damping */
 #define IPBDX_FIRM 0.005f /* nobody sees half a percent: what should stretch less by its own weight gets tethers */
 typedef struct ipbdx_tether {
@@ -1339,7 +1341,7 @@ typedef struct ipbdx_counts {
 
 typedef struct ipbdx_partial {                                /* what one slab contributes to sums over its body */
     double mass, moment[3], momentum[3], spin[3], inertia[6]; /* inertia: xx yy zz xy xz yz */
-    float fastest;
+    float fastest, forced; /* forced: largest stretch of a tether that a collider brought about in this substep */
     int contacts, quarantined;
 } ipbdx_partial;
 
@@ -2853,7 +2855,7 @@ static uint32_t ipbdx_commit(ipbd_world *world, const ipbdx_build *b, int slot) 
     memset(body, 0, sizeof *body);
     body->generation = generation, body->used = 1;
     ipbdx_body_material(body, b->desc);
-    body->tether_slack = ipbdx_find_slack(b);
+    body->tether_slack = body->tether_stretch = ipbdx_find_slack(b);
     body->closed = b->closed ? 1u : 0u;
     body->report = b->report;
     ipbdx_commit_constraints(world, b);
@@ -3608,9 +3610,34 @@ static isphpbd_vec3 ipbdx_anchor(const ipbd_world *world, const ipbdx_body *body
 }
 static float ipbdx_tether_stretch(const ipbd_world *world, const ipbdx_body *body, const ipbdx_tether *t) {
     float apart;
-    if (t[1].anchor == IPBDX_NONE) return body->tether_slack;
+    if (t[1].anchor == IPBDX_NONE) return body->tether_stretch;
     apart = isphpbdx_length(isphpbdx_sub(ipbdx_anchor(world, body, t), ipbdx_anchor(world, body, t + 1)));
-    return isphpbdx_max(body->tether_slack, apart / (t[0].reach + t[1].reach));
+    return isphpbdx_max(body->tether_stretch, apart / (t[0].reach + t[1].reach));
+}
+/* The stretch of a tether, if a collider moved its vertex away from the pin by more than half of what the tether pulls
+   (one at rest does so if its normal is within 45 degrees of the tether): else 0. */
+static float ipbdx_forced_stretch(const ipbd_world *world, const ipbdx_body *body, int v) {
+    const ipbdx_touch *touch = world->touches + 2 * (size_t)v;
+    const ipbdx_tether *tethers = world->pins[v].tethers;
+    const float *x = world->positions + 4 * (size_t)v;
+    isphpbd_vec3 d, push = touch[0].push;
+    float length, away;
+    if (!touch[0].collider || world->pins[v].pinned || tethers[0].anchor == IPBDX_NONE) return 0.0f;
+    if (touch[1].collider) push = isphpbdx_add(push, touch[1].push);
+    d = isphpbdx_sub(ipbdx_v3(x), ipbdx_anchor(world, body, tethers)), length = isphpbdx_length(d);
+    away = isphpbdx_dot(push, d) * x[3];
+    if (!(away > 0.5f * length * IPBDX_TETHER_SHARE * (length - tethers[0].reach * body->tether_stretch))) return 0.0f;
+    return away > 0.0f ? length / tethers[0].reach : 0.0f;
+}
+/* What colliders force on the mesh, its tethers allow: else they pull the rest of it away from what is pushed, and
+   open the mesh there. The slack is back after about IPBDX_TETHER_RETURN. */
+static void ipbdx_allow_stretch(const ipbd_world *world, ipbdx_body *body) {
+    const float slack = body->tether_slack;
+    float stretch = slack + (body->tether_stretch - slack) / (1.0f + world->h / IPBDX_TETHER_RETURN);
+    int i;
+    for (i = body->slab_begin; i < body->slab_begin + body->slab_interior; ++i)
+        stretch = isphpbdx_max(stretch, world->partials[i].forced);
+    body->tether_stretch = isphpbdx_clamp(stretch, slack, IPBDX_LIMIT);
 }
 static void ipbdx_pull_tethers(ipbd_world *world, const ipbdx_body *body, int v) {
     ipbdx_tether *tethers = world->pins[v].tethers;
@@ -5812,8 +5839,10 @@ static void ipbdx_list_active(ipbd_world *world) {
         for (k = 0; k < body->slab_interior; ++k) world->interiors[world->interior_count++] = body->slab_begin + k;
         for (; k < body->slab_count; ++k) world->seams[world->seam_count++] = body->slab_begin + k;
     }
-    for (i = 0; i < world->interior_count; ++i)
-        world->partials[world->interiors[i]].contacts = world->partials[world->interiors[i]].quarantined = 0;
+    for (i = 0; i < world->interior_count; ++i) {
+        ipbdx_partial *partial = world->partials + world->interiors[i];
+        partial->contacts = partial->quarantined = 0, partial->forced = 0.0f;
+    }
 }
 static void ipbdx_prepare_task(void *context, int index) {
     ipbd_world *world = (ipbd_world *)context;
@@ -5839,6 +5868,7 @@ static void ipbdx_vertex_task(void *context, int index) {
     const ipbdx_body *body = world->bodies + slab->body;
     int v, begin = body->vertex_begin + slab->vertex_begin, end = body->vertex_begin + slab->vertex_end, contacts = 0,
            next = 0;
+    float forced = 0.0f;
     ipbdx_near near_list;
     for (v = begin; v < end && body->tether_slack > 0.0f; ++v) ipbdx_pull_tethers(world, body, v);
     while (next < world->counts.colliders) {
@@ -5846,7 +5876,9 @@ static void ipbdx_vertex_task(void *context, int index) {
         for (v = begin; v < end && near_list.count > 0; ++v)
             contacts += ipbdx_collide_vertex(world, body, v, &near_list);
     }
-    world->partials[job->slabs[index]].contacts = contacts;
+    for (v = begin; v < end && contacts > 0 && body->tether_slack > 0.0f; ++v)
+        forced = isphpbdx_max(forced, ipbdx_forced_stretch(world, body, v));
+    world->partials[job->slabs[index]].contacts = contacts, world->partials[job->slabs[index]].forced = forced;
 }
 
 static bool ipbdx_any_collider(const ipbd_world *world) {
@@ -5951,7 +5983,11 @@ ISPHPBD_API isphpbd_result ipbd_substep_end(ipbd_world *world) {
         ipbdx_run_slabs(world, ipbdx_trim_task, world->interiors, world->interior_count);
     ipbdx_calm_contacts(world);
     ipbdx_end_colliders(world);
-    for (i = 0; i < world->active_count; ++i) ipbdx_end_multipliers(world, world->bodies + world->active_bodies[i]);
+    for (i = 0; i < world->active_count; ++i) {
+        ipbdx_body *body = world->bodies + world->active_bodies[i];
+        ipbdx_end_multipliers(world, body);
+        if (body->tether_slack > 0.0f) ipbdx_allow_stretch(world, body);
+    }
     if (world->hooks.end) {
         ipbd_arrays arrays = ipbd_world_arrays(world);
         world->hooks.end(world, &arrays, world->h, world->hooks.user);
@@ -6363,6 +6399,7 @@ ISPHPBD_API isphpbd_result ipbd_body_reset(ipbd_world *world, ipbd_body handle) 
         if (world->pins[v].pinned == 1u) world->pins[v].from = world->pins[v].to = world->rests[v];
     }
     body->lambda_h = 0.0f; /* no warm start from another shape's forces */
+    body->tether_stretch = body->tether_slack;
     ipbdx_forget_forces(world, body);
     world->pairs_stale = true;
     ipbdx_wake(body);
