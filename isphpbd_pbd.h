@@ -517,7 +517,7 @@ ISPHPBD_API isphpbd_result ipbd_body_read(const ipbd_world *world, ipbd_body bod
 
 /* Pins an input vertex where it is, or moves its target: it goes there in a straight line over the next step and is
    exactly there at its end. After vertices were pinned or unpinned the next step finds the tethers of the body anew
-   (where it has any): some ms for a thousand vertices, and the time grows faster than their number. */
+   (where it has any): about 1 ms for a thousand vertices, O(n log n). */
 ISPHPBD_API isphpbd_result ipbd_pin(ipbd_world *world, ipbd_body body, int input_vertex);
 ISPHPBD_API isphpbd_result ipbd_pin_move(ipbd_world *world, ipbd_body body, int input_vertex, isphpbd_vec3 target);
 ISPHPBD_API isphpbd_result ipbd_unpin(ipbd_world *world, ipbd_body body, int input_vertex);
@@ -1246,6 +1246,7 @@ typedef struct ipbdx_body {
     float balloon_pressure, balloon_lambda, overpressure, rest_volume, warm_start,
         lambda_h;   /* lambda_h: h of the multipliers */
     float stiffest; /* 1/s^2: largest stiffness times response of an elastic element */
+    float tether_stretch; /* of tethers at the limit: the slack, or more where colliders force more on the mesh */
     float tether_slack, damping, drag, wind_drag, wind_lift, gravity_scale, plastic_yield, plastic_creep, plastic_max;
     float thickness, friction, quiet_seconds;
     uint32_t self_collision, soft_collision, can_sleep, closed, asleep, tethers_stale, stiffest_stale, attachments;
@@ -1287,6 +1288,7 @@ typedef struct ipbdx_bind {
 
 #define IPBDX_TETHERS 2
 #define IPBDX_TETHER_SHARE 0.5f /* by trial: less lets pins at 20 m/s stretch the cloth, all lets no ball bounce */
+#define IPBDX_TETHER_RETURN (1.0f / 60.0f) /* s: one frame, nobody sees a cloth that is longer for less */
 #define IPBDX_FOOT 100.0 /* stands for infinite: a vertex on the ground counts as this many of its mass in damping */
 #define IPBDX_FIRM 0.005f /* nobody sees half a percent: what should stretch less by its own weight gets tethers */
 typedef struct ipbdx_tether {
@@ -1294,6 +1296,11 @@ typedef struct ipbdx_tether {
     float reach;     /* m along the mesh */
     float pull;      /* kg m in this substep, on the anchor; divided by h^2 it is a force */
 } ipbdx_tether;
+/* Of every vertex while tethers are looked for: where its edges and triangles end in the lists, and where it stands in
+   the queue. */
+typedef struct ipbdx_seat {
+    uint32_t edges, triangles, place;
+} ipbdx_seat;
 typedef struct ipbdx_pin { /* of every vertex; idle where the vertex is free */
     isphpbd_vec3 from, to; /* attached: to is the point in the collider's frame */
     uint32_t pinned;       /* 0 free, 1 pinned, else 2 + slot of the collider */
@@ -1334,7 +1341,7 @@ typedef struct ipbdx_counts {
 
 typedef struct ipbdx_partial {                                /* what one slab contributes to sums over its body */
     double mass, moment[3], momentum[3], spin[3], inertia[6]; /* inertia: xx yy zz xy xz yz */
-    float fastest;
+    float fastest, forced; /* forced: largest stretch of a tether that a collider brought about in this substep */
     int contacts, quarantined;
 } ipbdx_partial;
 
@@ -1368,6 +1375,8 @@ struct ipbd_world {
     float *masses, *inverse_masses;
     ipbdx_pin *pins;
     ipbdx_touch *touches; /* two per vertex */
+    ipbdx_seat *seats;    /* these four serve the search for tethers only; not saved */
+    uint32_t *near_edges, *near_triangles, *heap;
     uint32_t *vertex_body, *vertex_input, *edge_body, *vertex_map, *triangles, *world_triangles, *surface_edges;
     ipbdx_edges *edges;
     ipbdx_quads *dihedrals, *volumes;
@@ -1465,6 +1474,10 @@ static void ipbdx_lay_out_bodies(ipbd_world *w, isphpbdx_layout *l) {
     w->inverse_masses = (float *)isphpbdx_take(l, vertices, sizeof(float));
     w->pins = (ipbdx_pin *)isphpbdx_take(l, vertices, sizeof *w->pins);
     w->touches = (ipbdx_touch *)isphpbdx_take(l, vertices * 2, sizeof *w->touches);
+    w->seats = (ipbdx_seat *)isphpbdx_take(l, vertices, sizeof *w->seats);
+    w->heap = (uint32_t *)isphpbdx_take(l, vertices, 4);
+    w->near_edges = (uint32_t *)isphpbdx_take(l, (size_t)ipbdx_store_room(c, IPBDX_EDGES), 32);
+    w->near_triangles = (uint32_t *)isphpbdx_take(l, triangles, 12);
     w->vertex_body = (uint32_t *)isphpbdx_take(l, vertices, 4);
     w->vertex_input = (uint32_t *)isphpbdx_take(l, vertices, 4);
     w->edge_body = (uint32_t *)isphpbdx_take(l, triangles * 3, 4);
@@ -2842,7 +2855,7 @@ static uint32_t ipbdx_commit(ipbd_world *world, const ipbdx_build *b, int slot) 
     memset(body, 0, sizeof *body);
     body->generation = generation, body->used = 1;
     ipbdx_body_material(body, b->desc);
-    body->tether_slack = ipbdx_find_slack(b);
+    body->tether_slack = body->tether_stretch = ipbdx_find_slack(b);
     body->closed = b->closed ? 1u : 0u;
     body->report = b->report;
     ipbdx_commit_constraints(world, b);
@@ -3597,9 +3610,34 @@ static isphpbd_vec3 ipbdx_anchor(const ipbd_world *world, const ipbdx_body *body
 }
 static float ipbdx_tether_stretch(const ipbd_world *world, const ipbdx_body *body, const ipbdx_tether *t) {
     float apart;
-    if (t[1].anchor == IPBDX_NONE) return body->tether_slack;
+    if (t[1].anchor == IPBDX_NONE) return body->tether_stretch;
     apart = isphpbdx_length(isphpbdx_sub(ipbdx_anchor(world, body, t), ipbdx_anchor(world, body, t + 1)));
-    return isphpbdx_max(body->tether_slack, apart / (t[0].reach + t[1].reach));
+    return isphpbdx_max(body->tether_stretch, apart / (t[0].reach + t[1].reach));
+}
+/* The stretch of a tether, if a collider moved its vertex away from the pin by more than half of what the tether pulls
+   (one at rest does so if its normal is within 45 degrees of the tether): else 0. */
+static float ipbdx_forced_stretch(const ipbd_world *world, const ipbdx_body *body, int v) {
+    const ipbdx_touch *touch = world->touches + 2 * (size_t)v;
+    const ipbdx_tether *tethers = world->pins[v].tethers;
+    const float *x = world->positions + 4 * (size_t)v;
+    isphpbd_vec3 d, push = touch[0].push;
+    float length, away;
+    if (!touch[0].collider || world->pins[v].pinned || tethers[0].anchor == IPBDX_NONE) return 0.0f;
+    if (touch[1].collider) push = isphpbdx_add(push, touch[1].push);
+    d = isphpbdx_sub(ipbdx_v3(x), ipbdx_anchor(world, body, tethers)), length = isphpbdx_length(d);
+    away = isphpbdx_dot(push, d) * x[3];
+    if (!(away > 0.5f * length * IPBDX_TETHER_SHARE * (length - tethers[0].reach * body->tether_stretch))) return 0.0f;
+    return away > 0.0f ? length / tethers[0].reach : 0.0f;
+}
+/* What colliders force on the mesh, its tethers allow: else they pull the rest of it away from what is pushed, and
+   open the mesh there. The slack is back after about IPBDX_TETHER_RETURN. */
+static void ipbdx_allow_stretch(const ipbd_world *world, ipbdx_body *body) {
+    const float slack = body->tether_slack;
+    float stretch = slack + (body->tether_stretch - slack) / (1.0f + world->h / IPBDX_TETHER_RETURN);
+    int i;
+    for (i = body->slab_begin; i < body->slab_begin + body->slab_interior; ++i)
+        stretch = isphpbdx_max(stretch, world->partials[i].forced);
+    body->tether_stretch = isphpbdx_clamp(stretch, slack, IPBDX_LIMIT);
 }
 static void ipbdx_pull_tethers(ipbd_world *world, const ipbdx_body *body, int v) {
     ipbdx_tether *tethers = world->pins[v].tethers;
@@ -3675,44 +3713,93 @@ static void ipbdx_end_multipliers(ipbd_world *world, ipbdx_body *body) {
 }
 
 /* Tethers lead to the nearest pins of the two nearest groups of pins (pins joined by edges are one group: a second
-   tether to the neighbour of the first pin would hold nothing more). Distances are along the mesh, by relaxing edges,
-   and triangles laid flat, until nothing changes; some dozens of sweeps over a fine cloth. Meanwhile
-   tethers[0].pull holds the sweep that changed a vertex last: what starts at vertices that did not change since the
-   sweep before has nothing new to offer. Runs when pins changed. */
-static bool ipbdx_offer_tether(ipbdx_pin *pins, ipbdx_pin *to, uint32_t anchor, float reach, float sweep) {
-    const uint32_t group = pins[anchor].tethers[0].anchor;
+   tether to the neighbour of the first pin would hold nothing more). Distances are along the mesh: along edges, and
+   straight through triangles laid flat (Kimmel and Sethian 1998). They are found from the pins outward, the nearest
+   vertex first (Dijkstra 1959), of equal ones the last; a way that obtuse triangles shorten later goes out again.
+   Springs of bending are no ways: their chords cut the folds of the rest shape. Meanwhile tethers[k].pull is 1 where
+   that way has not been passed on yet. Runs when pins changed. */
+typedef struct ipbdx_wayfinder {
+    ipbdx_pin *pins;
+    const isphpbd_vec3 *rests;
+    const ipbdx_edges *edges;
+    const uint32_t *triangles;
+    ipbdx_seat *seats;
+    uint32_t *near_edges, *near_triangles, *heap;
+    int heap_count;
+} ipbdx_wayfinder;
+
+static ipbdx_wayfinder ipbdx_wayfinder_of(const ipbd_world *world, const ipbdx_body *body) {
+    ipbdx_wayfinder s;
+    s.pins = world->pins + body->vertex_begin, s.rests = world->rests + body->vertex_begin;
+    s.edges = world->edges + body->group_begin[IPBDX_EDGES];
+    s.triangles = world->triangles + 3 * (size_t)body->triangle_begin;
+    s.seats = world->seats + body->vertex_begin, s.heap = world->heap + body->vertex_begin;
+    s.near_edges = world->near_edges + 8 * (size_t)body->group_begin[IPBDX_EDGES];
+    s.near_triangles = world->near_triangles + 3 * (size_t)body->triangle_begin;
+    s.heap_count = 0;
+    return s;
+}
+/* Which way of a vertex is to be passed on next; -1: none. The first is the shorter. */
+static int ipbdx_next_way(const ipbdx_pin *pin) {
     int k;
-    for (k = 0; k < IPBDX_TETHERS && !to->pinned; ++k) {
-        ipbdx_tether *tether = to->tethers + k;
-        const bool same = tether->anchor != IPBDX_NONE && pins[tether->anchor].tethers[0].anchor == group;
+    for (k = 0; k < IPBDX_TETHERS; ++k)
+        if (pin->tethers[k].pull > 0.0f) return k;
+    return -1;
+}
+static bool ipbdx_way_before(const ipbdx_wayfinder *s, uint32_t a, uint32_t b) {
+    const float u = s->pins[a].tethers[ipbdx_next_way(s->pins + a)].reach,
+                v = s->pins[b].tethers[ipbdx_next_way(s->pins + b)].reach;
+    return u < v || (!(v < u) && a > b);
+}
+static void ipbdx_heap_put(ipbdx_wayfinder *s, int place, uint32_t vertex) {
+    s->heap[place] = vertex, s->seats[vertex].place = (uint32_t)place;
+}
+static void ipbdx_heap_up(ipbdx_wayfinder *s, uint32_t vertex) {
+    int place = (int)s->seats[vertex].place;
+    for (; place > 0 && ipbdx_way_before(s, vertex, s->heap[(place - 1) / 2]); place = (place - 1) / 2)
+        ipbdx_heap_put(s, place, s->heap[(place - 1) / 2]);
+    ipbdx_heap_put(s, place, vertex);
+}
+static void ipbdx_heap_down(ipbdx_wayfinder *s, uint32_t vertex) {
+    int place = (int)s->seats[vertex].place, child;
+    for (; (child = 2 * place + 1) < s->heap_count; place = child) {
+        if (child + 1 < s->heap_count && ipbdx_way_before(s, s->heap[child + 1], s->heap[child])) ++child;
+        if (!ipbdx_way_before(s, s->heap[child], vertex)) break;
+        ipbdx_heap_put(s, place, s->heap[child]);
+    }
+    ipbdx_heap_put(s, place, vertex);
+}
+static void ipbdx_heap_add(ipbdx_wayfinder *s, uint32_t vertex) {
+    if (s->seats[vertex].place == IPBDX_NONE) ipbdx_heap_put(s, s->heap_count++, vertex);
+    ipbdx_heap_up(s, vertex);
+}
+/* After the nearest way of the first vertex was taken from it. */
+static void ipbdx_heap_settle(ipbdx_wayfinder *s) {
+    const uint32_t first = s->heap[0];
+    if (ipbdx_next_way(s->pins + first) < 0) {
+        const uint32_t last = s->heap[--s->heap_count];
+        s->seats[first].place = IPBDX_NONE;
+        if (s->heap_count == 0) return;
+        ipbdx_heap_put(s, 0, last);
+    }
+    ipbdx_heap_down(s, s->heap[0]);
+}
+
+static void ipbdx_offer_tether(ipbdx_wayfinder *s, uint32_t to, uint32_t anchor, float reach) {
+    const uint32_t group = s->pins[anchor].tethers[0].anchor;
+    ipbdx_pin *pin = s->pins + to;
+    int k;
+    for (k = 0; k < IPBDX_TETHERS && !pin->pinned; ++k) {
+        ipbdx_tether *tether = pin->tethers + k;
+        const bool same = tether->anchor != IPBDX_NONE && s->pins[tether->anchor].tethers[0].anchor == group;
         if (reach < tether->reach * (1.0f - 1e-5f)) { /* less is rounding, and would go on for ever */
-            if (k == 0 && !same) to->tethers[1] = to->tethers[0];
-            tether->anchor = anchor, tether->reach = reach;
-            to->tethers[0].pull = sweep;
-            return true;
+            if (k == 0 && !same) pin->tethers[1] = pin->tethers[0];
+            tether->anchor = anchor, tether->reach = reach, tether->pull = 1.0f;
+            ipbdx_heap_add(s, to);
+            return;
         }
-        if (same) return false;
+        if (same) return;
     }
-    return false;
-}
-/* The k-th way from a vertex to a pin; a pin is its own. */
-static ipbdx_tether ipbdx_way(const ipbdx_pin *pins, uint32_t i, int k) {
-    ipbdx_tether way = pins[i].tethers[k];
-    if (pins[i].pinned) way.anchor = k == 0 ? i : IPBDX_NONE, way.reach = 0.0f;
-    return way;
-}
-static bool ipbdx_has_news(const ipbdx_pin *pins, uint32_t i, float sweep) {
-    return pins[i].tethers[0].pull >= sweep - 1.0f;
-}
-static bool ipbdx_relax_edge(ipbdx_pin *pins, uint32_t from, uint32_t to, float length, float sweep) {
-    bool changed = false;
-    int k;
-    for (k = 0; k < IPBDX_TETHERS && ipbdx_has_news(pins, from, sweep); ++k) {
-        const ipbdx_tether way = ipbdx_way(pins, from, k);
-        if (way.anchor != IPBDX_NONE && ipbdx_offer_tether(pins, pins + to, way.anchor, way.reach + length, sweep))
-            changed = true;
-    }
-    return changed;
 }
 /* Distance of c from a point that is u from a and v from b, seen through edge a b of the flat triangle; -1 where the
    straight way does not cross that edge. */
@@ -3724,80 +3811,130 @@ static float ipbdx_unfold(float u, float v, float ab, float ac, float bc) {
     if (!(s2 > 0.0f) || !(c2 > 0.0f) || cross < 0.0f || cross > ab) return -1.0f;
     return sqrtf((cx - sx) * (cx - sx) + (cy + sy) * (cy + sy));
 }
-static bool ipbdx_relax_triangle(ipbdx_pin *pins, const isphpbd_vec3 *rests, const uint32_t *t, int corner,
-                                 float sweep) {
-    const uint32_t a = t[(corner + 1) % 3], b = t[(corner + 2) % 3], c = t[corner];
-    bool changed = false;
-    float ab, ac, bc;
-    int i, k;
-    if (!ipbdx_has_news(pins, a, sweep) && !ipbdx_has_news(pins, b, sweep)) return false;
-    ab = isphpbdx_length(isphpbdx_sub(rests[a], rests[b])), ac = isphpbdx_length(isphpbdx_sub(rests[a], rests[c]));
-    bc = isphpbdx_length(isphpbdx_sub(rests[b], rests[c]));
-    for (i = 0; i < IPBDX_TETHERS * IPBDX_TETHERS && !pins[c].pinned; ++i) {
-        const ipbdx_tether u = ipbdx_way(pins, a, i / IPBDX_TETHERS), v = ipbdx_way(pins, b, i % IPBDX_TETHERS);
+static float ipbdx_rest_distance(const ipbdx_wayfinder *s, uint32_t a, uint32_t b) {
+    return isphpbdx_length(isphpbdx_sub(s->rests[a], s->rests[b]));
+}
+/* A way of a to corner c of a triangle: along edge a c and, where b knows the same pin, straight through a b. */
+static void ipbdx_cross_triangle(ipbdx_wayfinder *s, ipbdx_tether way, uint32_t a, uint32_t b, uint32_t c) {
+    const float ac = ipbdx_rest_distance(s, a, c);
+    int k;
+    if (s->pins[c].pinned) return;
+    ipbdx_offer_tether(s, c, way.anchor, way.reach + ac);
+    for (k = 0; k < IPBDX_TETHERS && !s->pins[b].pinned; ++k) {
+        const ipbdx_tether *other = s->pins[b].tethers + k;
         float reach;
-        if (u.anchor == IPBDX_NONE || u.anchor != v.anchor) continue;
-        reach = ipbdx_unfold(u.reach, v.reach, ab, ac, bc);
-        if (reach > 0.0f && ipbdx_offer_tether(pins, pins + c, u.anchor, reach, sweep)) changed = true;
+        if (other->anchor != way.anchor || other->pull > 0.0f) continue;
+        reach = ipbdx_unfold(way.reach, other->reach, ipbdx_rest_distance(s, a, b), ac, ipbdx_rest_distance(s, b, c));
+        if (reach > 0.0f) ipbdx_offer_tether(s, c, way.anchor, reach);
     }
-    for (k = 0; k < 2; ++k)
-        if (ipbdx_relax_edge(pins, k ? a : b, c, k ? ac : bc, sweep)) changed = true;
-    return changed;
 }
-/* Every pin knows the first vertex of its group. */
-static bool ipbdx_join_pins(ipbdx_pin *pins, uint32_t i, uint32_t j) {
-    ipbdx_tether *a = pins[i].tethers, *b = pins[j].tethers;
-    if (!pins[i].pinned || !pins[j].pinned || a->anchor == b->anchor) return false;
-    if (a->anchor < b->anchor) b->anchor = a->anchor;
-    else a->anchor = b->anchor;
-    return true;
+static ipbdx_seat ipbdx_seat_before(const ipbdx_wayfinder *s, uint32_t vertex) {
+    ipbdx_seat seat;
+    seat.edges = seat.triangles = 0, seat.place = IPBDX_NONE;
+    return vertex > 0 ? s->seats[vertex - 1] : seat;
 }
-static bool ipbdx_sweep_groups(ipbd_world *world, const ipbdx_body *body) {
-    const ipbdx_edges *edges = world->edges + body->group_begin[IPBDX_EDGES];
-    bool changed = false;
-    int i, lane;
-    for (i = 0; i < body->group_count[IPBDX_EDGES]; ++i)
+/* Entries are eight times the group of an edge, plus four times the end that is here, plus its lane. */
+static uint32_t ipbdx_other_end(const ipbdx_wayfinder *s, uint32_t entry) {
+    return s->edges[entry / 8u].v[1u - entry / 4u % 2u][entry % 4u];
+}
+/* A way goes from its vertex to all neighbours. */
+static void ipbdx_pass_on(ipbdx_wayfinder *s, uint32_t from, ipbdx_tether way) {
+    const ipbdx_seat end = s->seats[from], begin = ipbdx_seat_before(s, from);
+    uint32_t i;
+    for (i = begin.edges; i < end.edges; ++i) {
+        const uint32_t e = s->near_edges[i];
+        ipbdx_offer_tether(s, ipbdx_other_end(s, e), way.anchor, way.reach + s->edges[e / 8u].rest[e % 4u]);
+    }
+    for (i = begin.triangles; i < end.triangles; ++i) {
+        const uint32_t *t = s->triangles + s->near_triangles[i] / 3u * 3u, corner = s->near_triangles[i] % 3u;
+        const uint32_t b = t[(corner + 1u) % 3u], c = t[(corner + 2u) % 3u];
+        ipbdx_cross_triangle(s, way, from, b, c);
+        ipbdx_cross_triangle(s, way, from, c, b);
+    }
+}
+/* Counts what lies at each vertex, or lists it: seats hold the counts, or where the next one goes. */
+static void ipbdx_seat_edges(ipbdx_wayfinder *s, int begin, int end, bool list) {
+    int i, lane, side;
+    for (i = begin; i < end; ++i)
         for (lane = 0; lane < 4; ++lane)
-            if (ipbdx_join_pins(world->pins + body->vertex_begin, edges[i].v[0][lane], edges[i].v[1][lane]))
-                changed = true;
-    return changed;
+            for (side = 0; side < 2; ++side) {
+                ipbdx_seat *seat = s->seats + s->edges[i].v[side][lane];
+                if (list) s->near_edges[seat->edges] = (uint32_t)(8 * i + 4 * side + lane);
+                ++seat->edges;
+            }
 }
-static bool ipbdx_sweep_tethers(ipbd_world *world, const ipbdx_body *body, int sweep) {
-    ipbdx_pin *pins = world->pins + body->vertex_begin;
-    const ipbdx_edges *edges = world->edges + body->group_begin[IPBDX_EDGES];
-    const uint32_t *triangles = world->triangles + 3 * (size_t)body->triangle_begin;
-    const isphpbd_vec3 *rests = world->rests + body->vertex_begin;
-    const int groups = body->group_count[IPBDX_EDGES], corners = 3 * body->triangle_count;
-    const bool backward = sweep % 2 == 0;
-    const float now = (float)sweep;
-    bool changed = false;
-    int i, lane;
-    for (i = 0; i < groups; ++i) {
-        const ipbdx_edges *g = edges + (backward ? groups - 1 - i : i);
-        for (lane = 0; lane < 4; ++lane) {
-            const uint32_t a = g->v[0][lane], b = g->v[1][lane];
-            if (ipbdx_relax_edge(pins, a, b, g->rest[lane], now)) changed = true;
-            if (ipbdx_relax_edge(pins, b, a, g->rest[lane], now)) changed = true;
-        }
+static void ipbdx_seat_all(const ipbd_world *world, const ipbdx_body *body, ipbdx_wayfinder *s, bool list) {
+    const ipbdx_slab *slab = world->slabs + body->slab_begin, *end = slab + body->slab_count;
+    int i, kind;
+    for (; slab < end; ++slab)
+        for (kind = IPBDX_STRETCH; kind <= IPBDX_LINK; ++kind)
+            if (kind != IPBDX_BEND) ipbdx_seat_edges(s, slab->group_begin[kind], slab->group_end[kind], list);
+    for (i = 0; i < 3 * body->triangle_count; ++i) {
+        ipbdx_seat *seat = s->seats + s->triangles[i];
+        if (list) s->near_triangles[seat->triangles] = (uint32_t)i;
+        ++seat->triangles;
     }
-    for (i = 0; i < corners; ++i) {
-        const int corner = backward ? corners - 1 - i : i;
-        if (ipbdx_relax_triangle(pins, rests, triangles + 3 * (corner / 3), corner % 3, now)) changed = true;
-    }
-    return changed;
 }
-static void ipbdx_find_tethers(ipbd_world *world, ipbdx_body *body) {
-    int i, k, sweep;
-    for (i = 0; i < body->vertex_count; ++i)
+/* After this, what lies at a vertex ends in its seat, and begins where that of the vertex before ends. */
+static void ipbdx_seat_vertices(const ipbd_world *world, const ipbdx_body *body, ipbdx_wayfinder *s) {
+    uint32_t edges = 0, triangles = 0;
+    int i;
+    memset(s->seats, 0, (size_t)body->vertex_count * sizeof *s->seats);
+    ipbdx_seat_all(world, body, s, false);
+    for (i = 0; i < body->vertex_count; ++i) {
+        const ipbdx_seat counted = s->seats[i];
+        s->seats[i].edges = edges, s->seats[i].triangles = triangles, s->seats[i].place = IPBDX_NONE;
+        edges += counted.edges, triangles += counted.triangles;
+    }
+    ipbdx_seat_all(world, body, s, true);
+}
+/* A pin that belongs to no group yet joins this one; the heap serves as the list of those whose neighbours are due. */
+static void ipbdx_join_group(ipbdx_wayfinder *s, uint32_t vertex, uint32_t group) {
+    ipbdx_pin *pin = s->pins + vertex;
+    if (!pin->pinned || pin->tethers[0].anchor != IPBDX_NONE) return;
+    pin->tethers[0].anchor = group;
+    s->heap[s->heap_count++] = vertex;
+}
+/* All pins that edges join to `first`, which is the first vertex of them. */
+static void ipbdx_find_group(ipbdx_wayfinder *s, uint32_t first) {
+    uint32_t i, k;
+    ipbdx_join_group(s, first, first);
+    while (s->heap_count > 0) {
+        const uint32_t vertex = s->heap[--s->heap_count];
+        const ipbdx_seat end = s->seats[vertex], begin = ipbdx_seat_before(s, vertex);
+        for (i = begin.edges; i < end.edges; ++i)
+            ipbdx_join_group(s, ipbdx_other_end(s, s->near_edges[i]), first);
+        for (i = begin.triangles; i < end.triangles; ++i)
+            for (k = 0; k < 3; ++k)
+                ipbdx_join_group(s, s->triangles[s->near_triangles[i] / 3u * 3u + k], first);
+    }
+}
+static void ipbdx_find_tethers(const ipbd_world *world, ipbdx_body *body) {
+    ipbdx_wayfinder s = ipbdx_wayfinder_of(world, body);
+    const uint32_t count = (uint32_t)body->vertex_count;
+    ipbdx_tether way;
+    uint32_t i;
+    int k;
+    ipbdx_seat_vertices(world, body, &s);
+    for (i = 0; i < count; ++i)
         for (k = 0; k < IPBDX_TETHERS; ++k) {
-            ipbdx_pin *pin = world->pins + body->vertex_begin + i;
-            pin->tethers[k].anchor = pin->pinned ? (uint32_t)i : IPBDX_NONE;
-            pin->tethers[k].reach = 3e38f, pin->tethers[k].pull = pin->pinned ? 0.0f : -1.0f;
+            ipbdx_tether *tether = s.pins[i].tethers + k;
+            tether->anchor = IPBDX_NONE, tether->reach = 3e38f, tether->pull = 0.0f;
         }
-    for (sweep = 0; sweep < body->vertex_count && ipbdx_sweep_groups(world, body);) ++sweep;
-    for (sweep = 1; sweep <= body->vertex_count && ipbdx_sweep_tethers(world, body, sweep);) ++sweep;
-    for (i = 0; i < body->vertex_count; ++i)
-        for (k = 0; k < IPBDX_TETHERS; ++k) world->pins[body->vertex_begin + i].tethers[k].pull = 0.0f;
+    for (i = 0; i < count; ++i) ipbdx_find_group(&s, i);
+    for (i = 0; i < count; ++i)
+        if (s.pins[i].pinned) {
+            way.anchor = i, way.reach = way.pull = 0.0f;
+            ipbdx_pass_on(&s, i, way);
+        }
+    while (s.heap_count > 0) {
+        const uint32_t first = s.heap[0];
+        k = ipbdx_next_way(s.pins + first);
+        s.pins[first].tethers[k].pull = 0.0f;
+        way = s.pins[first].tethers[k];
+        ipbdx_heap_settle(&s);
+        ipbdx_pass_on(&s, first, way);
+    }
     body->tethers_stale = 0;
 }
 
@@ -5702,8 +5839,10 @@ static void ipbdx_list_active(ipbd_world *world) {
         for (k = 0; k < body->slab_interior; ++k) world->interiors[world->interior_count++] = body->slab_begin + k;
         for (; k < body->slab_count; ++k) world->seams[world->seam_count++] = body->slab_begin + k;
     }
-    for (i = 0; i < world->interior_count; ++i)
-        world->partials[world->interiors[i]].contacts = world->partials[world->interiors[i]].quarantined = 0;
+    for (i = 0; i < world->interior_count; ++i) {
+        ipbdx_partial *partial = world->partials + world->interiors[i];
+        partial->contacts = partial->quarantined = 0, partial->forced = 0.0f;
+    }
 }
 static void ipbdx_prepare_task(void *context, int index) {
     ipbd_world *world = (ipbd_world *)context;
@@ -5729,6 +5868,7 @@ static void ipbdx_vertex_task(void *context, int index) {
     const ipbdx_body *body = world->bodies + slab->body;
     int v, begin = body->vertex_begin + slab->vertex_begin, end = body->vertex_begin + slab->vertex_end, contacts = 0,
            next = 0;
+    float forced = 0.0f;
     ipbdx_near near_list;
     for (v = begin; v < end && body->tether_slack > 0.0f; ++v) ipbdx_pull_tethers(world, body, v);
     while (next < world->counts.colliders) {
@@ -5736,7 +5876,9 @@ static void ipbdx_vertex_task(void *context, int index) {
         for (v = begin; v < end && near_list.count > 0; ++v)
             contacts += ipbdx_collide_vertex(world, body, v, &near_list);
     }
-    world->partials[job->slabs[index]].contacts = contacts;
+    for (v = begin; v < end && contacts > 0 && body->tether_slack > 0.0f; ++v)
+        forced = isphpbdx_max(forced, ipbdx_forced_stretch(world, body, v));
+    world->partials[job->slabs[index]].contacts = contacts, world->partials[job->slabs[index]].forced = forced;
 }
 
 static bool ipbdx_any_collider(const ipbd_world *world) {
@@ -5841,7 +5983,11 @@ ISPHPBD_API isphpbd_result ipbd_substep_end(ipbd_world *world) {
         ipbdx_run_slabs(world, ipbdx_trim_task, world->interiors, world->interior_count);
     ipbdx_calm_contacts(world);
     ipbdx_end_colliders(world);
-    for (i = 0; i < world->active_count; ++i) ipbdx_end_multipliers(world, world->bodies + world->active_bodies[i]);
+    for (i = 0; i < world->active_count; ++i) {
+        ipbdx_body *body = world->bodies + world->active_bodies[i];
+        ipbdx_end_multipliers(world, body);
+        if (body->tether_slack > 0.0f) ipbdx_allow_stretch(world, body);
+    }
     if (world->hooks.end) {
         ipbd_arrays arrays = ipbd_world_arrays(world);
         world->hooks.end(world, &arrays, world->h, world->hooks.user);
@@ -6253,6 +6399,7 @@ ISPHPBD_API isphpbd_result ipbd_body_reset(ipbd_world *world, ipbd_body handle) 
         if (world->pins[v].pinned == 1u) world->pins[v].from = world->pins[v].to = world->rests[v];
     }
     body->lambda_h = 0.0f; /* no warm start from another shape's forces */
+    body->tether_stretch = body->tether_slack;
     ipbdx_forget_forces(world, body);
     world->pairs_stale = true;
     ipbdx_wake(body);
