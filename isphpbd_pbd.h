@@ -3244,10 +3244,16 @@ static void ipbdx_solve_elastics(float *x, ipbdx_elastics *g, ipbdx_elastics *en
         for (i = 0; i < 4; ++i) ipbdx_scatter(x, g->v[i], p[i]);
     }
 }
-/* Warm start: `share` of the last stress pushes the velocities from the positions at which the substep begins. */
+ISPHPBD_INLINE isphpbdx_f4 ipbdx_f4_square3(const ipbdx_v4 *f) {
+    return IPBDX_ADD(ipbdx_v4_dot(f[0], f[0]), IPBDX_ADD(ipbdx_v4_dot(f[1], f[1]), ipbdx_v4_dot(f[2], f[2])));
+}
+/* Warm start: `share` of the last stress pushes the velocities from the positions at which the substep begins. The push
+   grows with F: beyond twice its size (|F|^2 = 12) an element keeps as much less of its stress. Nearly flat ones get
+   there by a small motion of one corner, and would drive themselves further. */
 static void ipbdx_warm_elastics(const float *x, float *velocities, ipbdx_elastics *g, ipbdx_elastics *end, float share,
                                 float inverse_h) {
-    const isphpbdx_f4 keep = IPBDX_ALL(share), over_h = IPBDX_ALL(inverse_h);
+    const isphpbdx_f4 over_h = IPBDX_ALL(inverse_h), limit = IPBDX_ALL(12.0f);
+    isphpbdx_f4 keep;
     int i;
     for (; g < end; ++g) {
         ipbdx_p4 p[4], u;
@@ -3256,6 +3262,9 @@ static void ipbdx_warm_elastics(const float *x, float *velocities, ipbdx_elastic
         ipbdx_gather4(x, g->v, p);
         ipbdx_load_inverse(g, &s);
         ipbdx_deform(p, &s);
+        keep = ipbdx_f4_square3(s.f);
+        keep = ipbdx_f4_select_gt(keep, limit, isphpbdx_f4_div(limit, keep), IPBDX_ALL(1.0f));
+        keep = IPBDX_MUL(keep, IPBDX_ALL(share));
         for (i = 0; i < 6; ++i) isphpbdx_f4_store(g->stress[i], IPBDX_MUL(isphpbdx_f4_load(g->stress[i]), keep));
         isphpbdx_f4_store(g->pressure, IPBDX_MUL(isphpbdx_f4_load(g->pressure), keep));
         ipbdx_stored_push(g, &s, push);
