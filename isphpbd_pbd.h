@@ -84,6 +84,7 @@ NUMERICS AND UNITS
     against triangles, edges against edges), and no substep ends with parts crossed that did not start so.
     Stretch of cloth: a compliance is the reciprocal of tensile stiffness E * thickness, in m/N, and does not
     depend on the resolution of the mesh. Bending: the reciprocal of flexural rigidity in 1/(N m).
+    Long strips (ribbons, curtains, cables) need nothing of their own: tethers are their long-range constraints.
     Cloth and ropes with pins have tethers to them unless tether_slack is 0 or they are meant to stretch (rubber,
     balloons): hung fabrics of the presets stretch by 1 to 2 % in 12 substeps, without tethers by 10 and more. Damping
     takes what is not a rigid motion: of the body in free flight, of the pins where it hangs, of its foot where it
@@ -355,8 +356,9 @@ typedef struct ipbd_body_desc {
     float damping;           /* 1/s: internal motion that is not rigid decays by this rate; with pins, or on colliders
                                     without mass, what does not follow their motion; default 0.2 */
     float drag;              /* 1/s: all motion decays by this rate; default 0 */
-    float wind_drag;         /* aerodynamic coefficient along the normal, 1 is a plate; default 0 */
-    float wind_lift;         /* aerodynamic coefficient of lift; default 0 */
+    float wind_drag;         /* aerodynamic coefficient along the normal, 1.2 is a plate; brakes in still air too.
+                                    < 0: its absolute value while the world has wind, nothing in still air; default 0 */
+    float wind_lift;         /* aerodynamic coefficient of lift, >= 0; default 0 */
     float gravity_scale;     /* default 1 */
     float plastic_yield;     /* strain of an edge from which it flows; 0: elastic; default 0 */
     float plastic_creep;     /* 1/s: how fast it flows; default 0 */
@@ -372,7 +374,8 @@ typedef struct ipbd_body_desc {
 } ipbd_body_desc;
 
 ISPHPBD_API ipbd_body_desc ipbd_body_desc_default(void);
-/* The default desc with density, stiffness, damping, friction and thickness of a real material. An unknown preset
+/* The default desc with density, stiffness, damping, friction and thickness of a real material. Sheets feel wind
+   (wind_drag -1.2, balloons -0.47); give them 1.2 where still air shall brake them too, as it does. An unknown preset
    answers a desc that ipbd_body_create refuses. */
 ISPHPBD_API ipbd_body_desc ipbd_body_desc_preset(ipbd_preset preset);
 ISPHPBD_API ipbd_elasticity ipbd_compliance(float value);
@@ -1679,7 +1682,7 @@ ISPHPBD_API isphpbd_result ipbd_set_wind(ipbd_world *world, isphpbd_vec3 wind) {
     if (!ipbdx_sane3(wind)) return ISPHPBD_BAD_ARGUMENT;
     world->desc.wind = wind;
     for (i = 0; i < world->counts.bodies; ++i)
-        if (world->bodies[i].wind_drag > 0.0f || world->bodies[i].wind_lift > 0.0f) world->bodies[i].asleep = 0;
+        if (world->bodies[i].wind_drag != 0.0f || world->bodies[i].wind_lift > 0.0f) world->bodies[i].asleep = 0;
     return ISPHPBD_OK;
 }
 ISPHPBD_API isphpbd_result ipbd_set_budget(ipbd_world *world, int substeps, int iterations) {
@@ -1825,7 +1828,7 @@ static const char *ipbdx_body_desc_fault(const ipbd_body_desc *d) {
     if (!ipbdx_not_negative(d->warm_start) || d->warm_start > 1.0f) return "warm_start must be in [0, 1]";
     if (!ipbdx_not_negative(d->tether_slack) && d->tether_slack != -1.0f) return "tether_slack must be -1 or >= 0";
     if (!ipbdx_not_negative(d->damping) || !ipbdx_not_negative(d->drag) ||
-        !ipbdx_not_negative(d->wind_drag) || !ipbdx_not_negative(d->wind_lift) || !isphpbdx_finite(d->gravity_scale))
+        !isphpbdx_finite(d->wind_drag) || !ipbdx_not_negative(d->wind_lift) || !isphpbdx_finite(d->gravity_scale))
         return "a damping, drag, wind or gravity number is negative or not finite";
     if (!ipbdx_not_negative(d->plastic_yield) || !ipbdx_not_negative(d->plastic_creep) ||
         !ipbdx_not_negative(d->plastic_max))
@@ -3537,17 +3540,27 @@ static void ipbdx_warm_start(ipbd_world *world) {
 
 /* ---- [vertex] what happens to a vertex on its own ---------------------------------------------------------------- */
 
+/* What wind_drag means now: where it is negative, it waits for wind. */
+static float ipbdx_drag_now(const ipbd_world *world, const ipbdx_body *body) {
+    const isphpbd_vec3 wind = world->desc.wind;
+    if (body->wind_drag >= 0.0f) return body->wind_drag;
+    return wind.x != 0.0f || wind.y != 0.0f || wind.z != 0.0f ? -body->wind_drag : 0.0f;
+}
+static bool ipbdx_feels_air(const ipbd_world *world, const ipbdx_body *body) {
+    return ipbdx_drag_now(world, body) > 0.0f || body->wind_lift > 0.0f;
+}
 /* Air: a vertex is a plate of area |normals[i]|; drag along its normal, lift across the wind. Implicit in the relative
    speed, so a light cloth in a storm is carried, never shaken. */
 static isphpbd_vec3 ipbdx_air(const ipbd_world *world, const ipbdx_body *body, int v, isphpbd_vec3 velocity) {
     isphpbd_vec3 area = ipbdx_v3(world->normals + 4 * (size_t)v), relative = isphpbdx_sub(world->desc.wind, velocity),
                  normal, lift;
     float size = isphpbdx_length(area), speed = isphpbdx_length(relative), along, grip, w = world->inverse_masses[v];
+    const float drag = ipbdx_drag_now(world, body);
     if (!(size > IPBDX_TINY) || !(speed > IPBDX_TINY)) return velocity;
     normal = isphpbdx_scale(area, 1.0f / size);
     along = isphpbdx_dot(relative, normal);
     grip = 0.5f * world->desc.air_density * size * w * world->h * isphpbdx_abs(along);
-    velocity = isphpbdx_madd(velocity, normal, along * (body->wind_drag * grip / (1.0f + body->wind_drag * grip)));
+    velocity = isphpbdx_madd(velocity, normal, along * (drag * grip / (1.0f + drag * grip)));
     lift = isphpbdx_madd(normal, relative, -along / (speed * speed));
     return isphpbdx_madd(velocity, lift, along * (body->wind_lift * grip / (1.0f + body->wind_lift * grip)));
 }
@@ -3580,7 +3593,7 @@ static void ipbdx_predict_pin(ipbd_world *world, int v) {
 static void ipbdx_push_by_air(ipbd_world *world, const ipbdx_body *body, int v) {
     float *velocity = world->velocities + 4 * (size_t)v, w = world->positions[4 * (size_t)v + 3];
     isphpbd_vec3 speed = ipbdx_v3(velocity);
-    if (body->wind_drag > 0.0f || body->wind_lift > 0.0f) speed = ipbdx_air(world, body, v, speed);
+    if (ipbdx_feels_air(world, body)) speed = ipbdx_air(world, body, v, speed);
     speed = isphpbdx_madd(speed, ipbdx_v3(world->normals + 4 * (size_t)v), world->h * w * body->overpressure);
     ipbdx_put3(velocity, speed);
 }
@@ -3599,7 +3612,7 @@ static void ipbdx_predict_task(void *context, int index) {
     const ipbdx_slab *slab = world->slabs + job->slabs[index];
     const ipbdx_body *body = world->bodies + slab->body;
     ipbdx_glide glide = ipbdx_make_glide(world, body);
-    bool air = body->wind_drag > 0.0f || body->wind_lift > 0.0f || body->overpressure != 0.0f;
+    bool air = ipbdx_feels_air(world, body) || body->overpressure != 0.0f;
     int v, begin = body->vertex_begin + slab->vertex_begin, end = body->vertex_begin + slab->vertex_end;
     for (v = begin; v < end && world->touching; ++v)
         world->touches[2 * (size_t)v].collider = world->touches[2 * (size_t)v + 1].collider = 0;
@@ -4273,10 +4286,12 @@ static bool ipbdx_mesh_hit(const ipbd_world *world, int slot, isphpbd_vec3 a, is
 }
 static void ipbdx_note_touch(ipbd_world *world, int v, int slot, isphpbd_vec3 moved) {
     ipbdx_touch *touch = world->touches + 2 * (size_t)v;
+    const float w = world->positions[4 * (size_t)v + 3];
+    const float mass = w != world->inverse_masses[v] ? 1.0f / w : world->masses[v]; /* lent mass is moved as well */
     if (touch->collider && touch->collider != (uint32_t)slot + 1u) ++touch;
     if (touch->collider != (uint32_t)slot + 1u) touch->push = ipbdx_zero3();
     touch->collider = (uint32_t)slot + 1u;
-    touch->push = isphpbdx_madd(touch->push, moved, world->masses[v]);
+    touch->push = isphpbdx_madd(touch->push, moved, mass);
 }
 /* Moves the vertex out and takes tangential motion away up to Coulomb's limit. Parts that started too deep come out at
    a
@@ -5869,7 +5884,7 @@ static void ipbdx_prepare_task(void *context, int index) {
     for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i)
         if (!(world->inverse_masses[i] > 0.0f)) body->unbound = 0;
     if (body->stiffest_stale) ipbdx_find_stiffest(world, body);
-    if (body->wind_drag > 0.0f || body->wind_lift > 0.0f) ipbdx_area_normals(world, body);
+    if (ipbdx_feels_air(world, body)) ipbdx_area_normals(world, body);
 }
 /* Pressure follows the surface in every substep: along normals of a step ago it would feed the skin's own waves. */
 static void ipbdx_blow_task(void *context, int index) {
@@ -7072,8 +7087,9 @@ ISPHPBD_API ipbd_body_desc ipbd_body_desc_preset(ipbd_preset preset) {
        density kg/m^2, stretch and shear m/N, bend 1/(N m), damping 1/s, friction, thickness m.
        Bending lengths (D / (density g))^(1/3) are 1.8 cm for silk, 3.4 cotton, 4 denim, 4.8 canvas, 5.5 leather, in the
        range of Peirce's cantilever test (ASTM D1388); rubber is 1 mm with E = 1 MPa. The damping of sheets was chosen
-       by trial: what is let fall from two corners, 1 m wide, hangs still after 10 s. Solids: density kg/m^3, Young's
-       modulus Pa, Poisson's ratio, damping 1/s, friction, thickness m. */
+       by trial: what is let fall from two corners, 1 m wide, hangs still after 10 s. Drag is that of a plate across the
+       wind, 1.2, and of a sphere, 0.47 (Hoerner 1965; all of a sphere's plates together make its coefficient). Solids:
+       density kg/m^3, Young's modulus Pa, Poisson's ratio, damping 1/s, friction, thickness m. */
     static const float shells[7][7] = {{0.06f, 5e-5f, 2e-3f, 3e5f, 1.2f, 0.2f, 0.003f},  /* silk */
                                        {0.15f, 2e-5f, 1e-3f, 1.67e4f, 1.2f, 0.4f, 0.006f},  /* cotton */
                                        {0.40f, 1e-5f, 3e-4f, 4e3f, 1.2f, 0.5f, 0.010f},  /* denim */
@@ -7091,6 +7107,7 @@ ISPHPBD_API ipbd_body_desc ipbd_body_desc_preset(ipbd_preset preset) {
         d.density = m[0], d.stretch = ipbd_compliance(m[1]), d.shear = ipbd_compliance(m[2]),
         d.bend = ipbd_compliance(m[3]);
         d.damping = m[4], d.friction = m[5], d.thickness = m[6];
+        d.wind_drag = preset == IPBD_BALLOON ? -0.47f : -1.2f;
         if (preset == IPBD_BALLOON) d.balloon = ipbd_compliance(0.0f);
     } else if (preset >= IPBD_JELLY && preset <= IPBD_RUBBER) {
         const float *m = solids[preset - IPBD_JELLY];
@@ -7513,6 +7530,7 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_PUSH_SPEED
 #undef IPBDX_PUSH_SHARE
 #undef IPBDX_TETHERS
+#undef IPBDX_TETHER_RETURN
 #undef IPBDX_TETHER_SHARE
 #undef IPBDX_FIRM
 #undef IPBDX_FOOT

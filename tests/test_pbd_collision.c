@@ -1,5 +1,5 @@
-/* Soft bodies: contacts with every kind of collider, with themselves and with each other. What must not cross is counted
-   by code that has nothing to do with the solver: edges that pierce triangles, vertices inside shapes. */
+/* Soft bodies: contacts with every kind of collider, with themselves and with each other. What must not cross is
+   counted by code that has nothing to do with the solver: edges that pierce triangles, vertices inside shapes. */
 #include <stdio.h>
 #include <stdlib.h>
 

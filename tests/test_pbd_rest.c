@@ -1,4 +1,4 @@
-/* Soft bodies: cloths of every kind of bending that lie on themselves or on each other come to rest, and do not cross. */
+/* Soft bodies: cloths of every kind of bending that lie on themselves or on each other rest, and do not cross. */
 #include <stdio.h>
 #include <stdlib.h>
 
