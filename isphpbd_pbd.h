@@ -84,6 +84,7 @@ NUMERICS AND UNITS
     against triangles, edges against edges), and no substep ends with parts crossed that did not start so.
     Stretch of cloth: a compliance is the reciprocal of tensile stiffness E * thickness, in m/N, and does not
     depend on the resolution of the mesh. Bending: the reciprocal of flexural rigidity in 1/(N m).
+    Long strips (ribbons, curtains, cables) need nothing of their own: tethers are their long-range constraints.
     Cloth and ropes with pins have tethers to them unless tether_slack is 0 or they are meant to stretch (rubber,
     balloons): hung fabrics of the presets stretch by 1 to 2 % in 12 substeps, without tethers by 10 and more. Damping
     takes what is not a rigid motion: of the body in free flight, of the pins where it hangs, of its foot where it
@@ -355,8 +356,9 @@ typedef struct ipbd_body_desc {
     float damping;           /* 1/s: internal motion that is not rigid decays by this rate; with pins, or on colliders
                                     without mass, what does not follow their motion; default 0.2 */
     float drag;              /* 1/s: all motion decays by this rate; default 0 */
-    float wind_drag;         /* aerodynamic coefficient along the normal, 1 is a plate; default 0 */
-    float wind_lift;         /* aerodynamic coefficient of lift; default 0 */
+    float wind_drag;         /* aerodynamic coefficient along the normal, 1.2 is a plate; brakes in still air too.
+                                    < 0: its absolute value while the world has wind, nothing in still air; default 0 */
+    float wind_lift;         /* aerodynamic coefficient of lift, >= 0; default 0 */
     float gravity_scale;     /* default 1 */
     float plastic_yield;     /* strain of an edge from which it flows; 0: elastic; default 0 */
     float plastic_creep;     /* 1/s: how fast it flows; default 0 */
@@ -372,7 +374,8 @@ typedef struct ipbd_body_desc {
 } ipbd_body_desc;
 
 ISPHPBD_API ipbd_body_desc ipbd_body_desc_default(void);
-/* The default desc with density, stiffness, damping, friction and thickness of a real material. An unknown preset
+/* The default desc with density, stiffness, damping, friction and thickness of a real material. Sheets feel wind
+   (wind_drag -1.2, balloons -0.47); give them 1.2 where still air shall brake them too, as it does. An unknown preset
    answers a desc that ipbd_body_create refuses. */
 ISPHPBD_API ipbd_body_desc ipbd_body_desc_preset(ipbd_preset preset);
 ISPHPBD_API ipbd_elasticity ipbd_compliance(float value);
@@ -1006,6 +1009,8 @@ extern "C" {
 #define IPBDX_PUSH_SPEED                                                                                               \
     1.0f                      /* m/s: how fast parts that start too near are moved apart, without adding velocity
 */
+#define IPBDX_ALERT 1.1f /* contact distances: what is that near is watched; by trial, the bends of a folded canvas push
+                            its layers together by 6 % of their thickness in a substep */
 #define IPBDX_REST_SPEED 1.0f /* m/s: soft parts in contact that move less against each other come to rest */
 #define IPBDX_SWEEPS                                                                                                   \
     0.5f                     /* sweeps over elastic elements per unit of shortfall, see [substep]; 0.3 still
@@ -1677,7 +1682,7 @@ ISPHPBD_API isphpbd_result ipbd_set_wind(ipbd_world *world, isphpbd_vec3 wind) {
     if (!ipbdx_sane3(wind)) return ISPHPBD_BAD_ARGUMENT;
     world->desc.wind = wind;
     for (i = 0; i < world->counts.bodies; ++i)
-        if (world->bodies[i].wind_drag > 0.0f || world->bodies[i].wind_lift > 0.0f) world->bodies[i].asleep = 0;
+        if (world->bodies[i].wind_drag != 0.0f || world->bodies[i].wind_lift > 0.0f) world->bodies[i].asleep = 0;
     return ISPHPBD_OK;
 }
 ISPHPBD_API isphpbd_result ipbd_set_budget(ipbd_world *world, int substeps, int iterations) {
@@ -1823,7 +1828,7 @@ static const char *ipbdx_body_desc_fault(const ipbd_body_desc *d) {
     if (!ipbdx_not_negative(d->warm_start) || d->warm_start > 1.0f) return "warm_start must be in [0, 1]";
     if (!ipbdx_not_negative(d->tether_slack) && d->tether_slack != -1.0f) return "tether_slack must be -1 or >= 0";
     if (!ipbdx_not_negative(d->damping) || !ipbdx_not_negative(d->drag) ||
-        !ipbdx_not_negative(d->wind_drag) || !ipbdx_not_negative(d->wind_lift) || !isphpbdx_finite(d->gravity_scale))
+        !isphpbdx_finite(d->wind_drag) || !ipbdx_not_negative(d->wind_lift) || !isphpbdx_finite(d->gravity_scale))
         return "a damping, drag, wind or gravity number is negative or not finite";
     if (!ipbdx_not_negative(d->plastic_yield) || !ipbdx_not_negative(d->plastic_creep) ||
         !ipbdx_not_negative(d->plastic_max))
@@ -3242,10 +3247,16 @@ static void ipbdx_solve_elastics(float *x, ipbdx_elastics *g, ipbdx_elastics *en
         for (i = 0; i < 4; ++i) ipbdx_scatter(x, g->v[i], p[i]);
     }
 }
-/* Warm start: `share` of the last stress pushes the velocities from the positions at which the substep begins. */
+ISPHPBD_INLINE isphpbdx_f4 ipbdx_f4_square3(const ipbdx_v4 *f) {
+    return IPBDX_ADD(ipbdx_v4_dot(f[0], f[0]), IPBDX_ADD(ipbdx_v4_dot(f[1], f[1]), ipbdx_v4_dot(f[2], f[2])));
+}
+/* Warm start: `share` of the last stress pushes the velocities from the positions at which the substep begins. The push
+   grows with F: beyond twice its size (|F|^2 = 12) an element keeps as much less of its stress. Nearly flat ones get
+   there by a small motion of one corner, and would drive themselves further. */
 static void ipbdx_warm_elastics(const float *x, float *velocities, ipbdx_elastics *g, ipbdx_elastics *end, float share,
                                 float inverse_h) {
-    const isphpbdx_f4 keep = IPBDX_ALL(share), over_h = IPBDX_ALL(inverse_h);
+    const isphpbdx_f4 over_h = IPBDX_ALL(inverse_h), limit = IPBDX_ALL(12.0f);
+    isphpbdx_f4 keep;
     int i;
     for (; g < end; ++g) {
         ipbdx_p4 p[4], u;
@@ -3254,6 +3265,9 @@ static void ipbdx_warm_elastics(const float *x, float *velocities, ipbdx_elastic
         ipbdx_gather4(x, g->v, p);
         ipbdx_load_inverse(g, &s);
         ipbdx_deform(p, &s);
+        keep = ipbdx_f4_square3(s.f);
+        keep = ipbdx_f4_select_gt(keep, limit, isphpbdx_f4_div(limit, keep), IPBDX_ALL(1.0f));
+        keep = IPBDX_MUL(keep, IPBDX_ALL(share));
         for (i = 0; i < 6; ++i) isphpbdx_f4_store(g->stress[i], IPBDX_MUL(isphpbdx_f4_load(g->stress[i]), keep));
         isphpbdx_f4_store(g->pressure, IPBDX_MUL(isphpbdx_f4_load(g->pressure), keep));
         ipbdx_stored_push(g, &s, push);
@@ -3526,17 +3540,27 @@ static void ipbdx_warm_start(ipbd_world *world) {
 
 /* ---- [vertex] what happens to a vertex on its own ---------------------------------------------------------------- */
 
+/* What wind_drag means now: where it is negative, it waits for wind. */
+static float ipbdx_drag_now(const ipbd_world *world, const ipbdx_body *body) {
+    const isphpbd_vec3 wind = world->desc.wind;
+    if (body->wind_drag >= 0.0f) return body->wind_drag;
+    return wind.x != 0.0f || wind.y != 0.0f || wind.z != 0.0f ? -body->wind_drag : 0.0f;
+}
+static bool ipbdx_feels_air(const ipbd_world *world, const ipbdx_body *body) {
+    return ipbdx_drag_now(world, body) > 0.0f || body->wind_lift > 0.0f;
+}
 /* Air: a vertex is a plate of area |normals[i]|; drag along its normal, lift across the wind. Implicit in the relative
    speed, so a light cloth in a storm is carried, never shaken. */
 static isphpbd_vec3 ipbdx_air(const ipbd_world *world, const ipbdx_body *body, int v, isphpbd_vec3 velocity) {
     isphpbd_vec3 area = ipbdx_v3(world->normals + 4 * (size_t)v), relative = isphpbdx_sub(world->desc.wind, velocity),
                  normal, lift;
     float size = isphpbdx_length(area), speed = isphpbdx_length(relative), along, grip, w = world->inverse_masses[v];
+    const float drag = ipbdx_drag_now(world, body);
     if (!(size > IPBDX_TINY) || !(speed > IPBDX_TINY)) return velocity;
     normal = isphpbdx_scale(area, 1.0f / size);
     along = isphpbdx_dot(relative, normal);
     grip = 0.5f * world->desc.air_density * size * w * world->h * isphpbdx_abs(along);
-    velocity = isphpbdx_madd(velocity, normal, along * (body->wind_drag * grip / (1.0f + body->wind_drag * grip)));
+    velocity = isphpbdx_madd(velocity, normal, along * (drag * grip / (1.0f + drag * grip)));
     lift = isphpbdx_madd(normal, relative, -along / (speed * speed));
     return isphpbdx_madd(velocity, lift, along * (body->wind_lift * grip / (1.0f + body->wind_lift * grip)));
 }
@@ -3569,7 +3593,7 @@ static void ipbdx_predict_pin(ipbd_world *world, int v) {
 static void ipbdx_push_by_air(ipbd_world *world, const ipbdx_body *body, int v) {
     float *velocity = world->velocities + 4 * (size_t)v, w = world->positions[4 * (size_t)v + 3];
     isphpbd_vec3 speed = ipbdx_v3(velocity);
-    if (body->wind_drag > 0.0f || body->wind_lift > 0.0f) speed = ipbdx_air(world, body, v, speed);
+    if (ipbdx_feels_air(world, body)) speed = ipbdx_air(world, body, v, speed);
     speed = isphpbdx_madd(speed, ipbdx_v3(world->normals + 4 * (size_t)v), world->h * w * body->overpressure);
     ipbdx_put3(velocity, speed);
 }
@@ -3588,7 +3612,7 @@ static void ipbdx_predict_task(void *context, int index) {
     const ipbdx_slab *slab = world->slabs + job->slabs[index];
     const ipbdx_body *body = world->bodies + slab->body;
     ipbdx_glide glide = ipbdx_make_glide(world, body);
-    bool air = body->wind_drag > 0.0f || body->wind_lift > 0.0f || body->overpressure != 0.0f;
+    bool air = ipbdx_feels_air(world, body) || body->overpressure != 0.0f;
     int v, begin = body->vertex_begin + slab->vertex_begin, end = body->vertex_begin + slab->vertex_end;
     for (v = begin; v < end && world->touching; ++v)
         world->touches[2 * (size_t)v].collider = world->touches[2 * (size_t)v + 1].collider = 0;
@@ -4262,10 +4286,12 @@ static bool ipbdx_mesh_hit(const ipbd_world *world, int slot, isphpbd_vec3 a, is
 }
 static void ipbdx_note_touch(ipbd_world *world, int v, int slot, isphpbd_vec3 moved) {
     ipbdx_touch *touch = world->touches + 2 * (size_t)v;
+    const float w = world->positions[4 * (size_t)v + 3];
+    const float mass = w != world->inverse_masses[v] ? 1.0f / w : world->masses[v]; /* lent mass is moved as well */
     if (touch->collider && touch->collider != (uint32_t)slot + 1u) ++touch;
     if (touch->collider != (uint32_t)slot + 1u) touch->push = ipbdx_zero3();
     touch->collider = (uint32_t)slot + 1u;
-    touch->push = isphpbdx_madd(touch->push, moved, world->masses[v]);
+    touch->push = isphpbdx_madd(touch->push, moved, mass);
 }
 /* Moves the vertex out and takes tangential motion away up to Coulomb's limit. Parts that started too deep come out at
    a
@@ -5273,7 +5299,9 @@ static void ipbdx_refresh_pairs(ipbd_world *world, float spare) {
         return;
     }
     if (!world->pairs_stale && !was_local) world->pair_drift = ipbdx_soft_motion(world, world->reference, NULL);
-    if (!world->pairs_stale && !was_local && world->pair_drift <= world->pair_margin) return;
+    if (!world->pairs_stale && !was_local &&
+        world->pair_drift <= world->pair_margin - (IPBDX_ALERT - 1.0f) * world->pair_thickness)
+        return;
     ipbdx_list_calmly(world, motion);
 }
 /* After pairs were stopped: what was hit may have been carried farther than anything moved before. */
@@ -5342,18 +5370,21 @@ static bool ipbdx_pair_contact(const ipbd_world *world, int index, ipbdx_contact
     ipbdx_near_pair p;
     ipbdx_gap now, gap;
     float speed, distance, friction;
-    if (world->pairs[index].gap - world->pair_drift > world->pair_thickness) return false;
+    if (world->pairs[index].gap - world->pair_drift > IPBDX_ALERT * world->pair_thickness) return false;
     ipbdx_pair_corners(world, index, &p);
-    if (ipbdx_pair_is_far(world, index, &p, world->pair_thickness)) return false;
+    if (ipbdx_pair_is_far(world, index, &p, IPBDX_ALERT * world->pair_thickness)) return false;
     speed = ipbdx_pair_paths(world, &p);
     ipbdx_measure_gap(p.x, p.split, &now);
-    if (now.distance > speed + 0.5f * (world->bodies[world->vertex_body[p.v[0]]].thickness +
-                                       world->bodies[world->vertex_body[p.v[3]]].thickness))
+    if (now.distance > speed + IPBDX_ALERT * 0.5f * (world->bodies[world->vertex_body[p.v[0]]].thickness +
+                                                     world->bodies[world->vertex_body[p.v[3]]].thickness))
         return false;
     distance = ipbdx_pair_distance(world, &p, &friction);
-    if (now.distance > speed + distance) return false;
+    if (now.distance > isphpbdx_max(speed + distance, IPBDX_ALERT * distance)) return false;
     gap = now;
-    if (now.distance > distance && !(ipbdx_advance(&p, speed, distance, &gap) <= 1.0f)) return false;
+    if (now.distance > distance && !(ipbdx_advance(&p, speed, distance, &gap) <= 1.0f)) {
+        if (now.distance > IPBDX_ALERT * distance) return false;
+        gap = now; /* free to part as predicted, but constraints may push them together: layers would tremble */
+    }
     memcpy(contact->v, p.v, sizeof p.v);
     memcpy(contact->weight, gap.weight, sizeof gap.weight);
     contact->normal = gap.normal, contact->friction = friction;
@@ -5853,7 +5884,7 @@ static void ipbdx_prepare_task(void *context, int index) {
     for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i)
         if (!(world->inverse_masses[i] > 0.0f)) body->unbound = 0;
     if (body->stiffest_stale) ipbdx_find_stiffest(world, body);
-    if (body->wind_drag > 0.0f || body->wind_lift > 0.0f) ipbdx_area_normals(world, body);
+    if (ipbdx_feels_air(world, body)) ipbdx_area_normals(world, body);
 }
 /* Pressure follows the surface in every substep: along normals of a step ago it would feed the skin's own waves. */
 static void ipbdx_blow_task(void *context, int index) {
@@ -7056,8 +7087,9 @@ ISPHPBD_API ipbd_body_desc ipbd_body_desc_preset(ipbd_preset preset) {
        density kg/m^2, stretch and shear m/N, bend 1/(N m), damping 1/s, friction, thickness m.
        Bending lengths (D / (density g))^(1/3) are 1.8 cm for silk, 3.4 cotton, 4 denim, 4.8 canvas, 5.5 leather, in the
        range of Peirce's cantilever test (ASTM D1388); rubber is 1 mm with E = 1 MPa. The damping of sheets was chosen
-       by trial: what is let fall from two corners, 1 m wide, hangs still after 10 s. Solids: density kg/m^3, Young's
-       modulus Pa, Poisson's ratio, damping 1/s, friction, thickness m. */
+       by trial: what is let fall from two corners, 1 m wide, hangs still after 10 s. Drag is that of a plate across the
+       wind, 1.2, and of a sphere, 0.47 (Hoerner 1965; all of a sphere's plates together make its coefficient). Solids:
+       density kg/m^3, Young's modulus Pa, Poisson's ratio, damping 1/s, friction, thickness m. */
     static const float shells[7][7] = {{0.06f, 5e-5f, 2e-3f, 3e5f, 1.2f, 0.2f, 0.003f},  /* silk */
                                        {0.15f, 2e-5f, 1e-3f, 1.67e4f, 1.2f, 0.4f, 0.006f},  /* cotton */
                                        {0.40f, 1e-5f, 3e-4f, 4e3f, 1.2f, 0.5f, 0.010f},  /* denim */
@@ -7075,6 +7107,7 @@ ISPHPBD_API ipbd_body_desc ipbd_body_desc_preset(ipbd_preset preset) {
         d.density = m[0], d.stretch = ipbd_compliance(m[1]), d.shear = ipbd_compliance(m[2]),
         d.bend = ipbd_compliance(m[3]);
         d.damping = m[4], d.friction = m[5], d.thickness = m[6];
+        d.wind_drag = preset == IPBD_BALLOON ? -0.47f : -1.2f;
         if (preset == IPBD_BALLOON) d.balloon = ipbd_compliance(0.0f);
     } else if (preset >= IPBD_JELLY && preset <= IPBD_RUBBER) {
         const float *m = solids[preset - IPBD_JELLY];
@@ -7497,9 +7530,11 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_PUSH_SPEED
 #undef IPBDX_PUSH_SHARE
 #undef IPBDX_TETHERS
+#undef IPBDX_TETHER_RETURN
 #undef IPBDX_TETHER_SHARE
 #undef IPBDX_FIRM
 #undef IPBDX_FOOT
+#undef IPBDX_ALERT
 #undef IPBDX_REST_SPEED
 #undef IPBDX_SWEEPS
 #undef IPBDX_MOST_SWEEPS
