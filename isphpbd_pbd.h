@@ -3432,9 +3432,8 @@ static void ipbdx_release(ipbd_world *world, int v) {
 
 /* ---- [substep] the order of work ------------------------------------------------------------------------------------
    warm start -> predict -> constraints: slabs, then seams -> balloons -> hooks -> soft contacts -> tethers and
-   colliders,
-   vertex by vertex -> final clamp of soft contacts -> velocities. Each arrow is a barrier; between barriers tasks touch
-   disjoint vertices, so every runner gives the same bits. */
+   colliders, vertex by vertex -> final clamp of soft contacts -> velocities. Each arrow is a barrier; between barriers
+   tasks touch disjoint vertices, so every runner gives the same bits. */
 
 typedef struct ipbdx_job {
     ipbd_world *world;
@@ -3457,7 +3456,8 @@ static float ipbdx_shortfall(const ipbd_world *world, const ipbdx_body *body) {
 }
 static int ipbdx_sweeps(const ipbd_world *world, const ipbdx_body *body) {
     float wanted = IPBDX_SWEEPS * ipbdx_shortfall(world, body);
-    return wanted <= 1.0f ? 1 : wanted >= (float)IPBDX_MOST_SWEEPS ? IPBDX_MOST_SWEEPS : (int)wanted + 1;
+    if (!(wanted > 1.0f)) return 1; /* also where a snapshot has put what is no number */
+    return wanted < (float)IPBDX_MOST_SWEEPS ? (int)wanted + 1 : IPBDX_MOST_SWEEPS;
 }
 static float ipbdx_warm_share(const ipbd_world *world, const ipbdx_body *body) {
     float excess = IPBDX_SWEEPS * ipbdx_shortfall(world, body) / (float)IPBDX_MOST_SWEEPS;
