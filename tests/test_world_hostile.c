@@ -149,9 +149,10 @@ static void unpin_cloth(mixed *m) {
     for (int v = 0; v < isphpbd_soft_points(m->world, m->cloth).count; v++) (void)ipbd_unpin(softs, body, v);
 }
 
-/* A stamp, then a lid as wide as the tank, comes down within a second on cloth, jelly, balloon and water, stays, and goes
-   up again: with room for all, with less than that, and with both while the cloth hangs from pins that get into the lid.
-   The cap on speeds holds for all; only the last, where the cloth tears at the lid, may cost more water than a little. */
+/* A stamp, then a lid as wide as the tank, comes down within a second on cloth, jelly, balloon and water, stays, and
+   goes up again: with room for all, with less than that, and with both while the cloth hangs from pins that get into the
+   lid. The cap on speeds holds for all; only the last, where the cloth tears at the lid, may cost more than a little
+   water. */
 TEST closing_press(void) {
     static const float wide[5] = {0.2f, 0.4f, 0.4f, 0.4f, 0.4f}, deepest[5] = {0.1f, 0.27f, 0.2f, 0.27f, 0.2f};
     for (int k = 0; k < 5; k++) {
