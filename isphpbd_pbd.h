@@ -3320,7 +3320,7 @@ static void ipbdx_group_forces(const ipbd_world *world, const ipbdx_body *body, 
     } copy;
     const float *x = world->positions + 4 * (size_t)body->vertex_begin;
     float local[16 * 4 + 4], *aligned = local;
-    int store = ipbdx_store_of(kind), k, corners = ipbdx_kinds_vertices(kind), filled = 0;
+    int store = ipbdx_store_of(kind), k, corners = ipbdx_kinds_vertices(kind), filled = 0, lanes = 1;
     ipbdx_pass pass;
     while ((uintptr_t)aligned & 15u) ++aligned;
     memcpy(&copy, ipbdx_store_base(world, store) + (size_t)(body->group_begin[store] + group) * ipbdx_store_size(store),
@@ -3338,10 +3338,10 @@ static void ipbdx_group_forces(const ipbd_world *world, const ipbdx_body *body, 
         case IPBDX_VOLUMES: ipbdx_solve_volumes(aligned, &copy.q, &copy.q + 1, pass); break;
         default: ipbdx_solve_elastics(aligned, &copy.t, &copy.t + 1, pass); break;
     }
+    for (k = 1; k < 4; ++k)
+        if (out->v[k] != out->v[k - 1] || out->v[4 + k] != out->v[3 + k]) lanes = k + 1; /* the rest is padding */
     for (k = 0; k < 4 * corners; ++k) {
-        int lane = k % 4;
-        if (lane > 0 && out->v[lane] == out->v[lane - 1] && out->v[4 + lane] == out->v[3 + lane])
-            continue; /* padding */
+        if (k % 4 >= lanes) continue;
         out->force[filled] = isphpbdx_sub(ipbdx_v3(aligned + 4 * k), ipbdx_v3(x + 4 * (size_t)out->v[k]));
         out->v[filled++] = out->v[k];
     }
@@ -6013,12 +6013,12 @@ ISPHPBD_API isphpbd_result ipbd_substep_end(ipbd_world *world) {
     if (world->iteration > 0 && ipbdx_any_unbound(world))
         ipbdx_run_slabs(world, ipbdx_trim_task, world->interiors, world->interior_count);
     ipbdx_calm_contacts(world);
-    ipbdx_end_colliders(world);
     for (i = 0; i < world->active_count; ++i) {
         ipbdx_body *body = world->bodies + world->active_bodies[i];
         ipbdx_end_multipliers(world, body);
         if (body->tether_slack > 0.0f) ipbdx_allow_stretch(world, body);
     }
+    ipbdx_end_colliders(world); /* attachments pull by the multipliers of this substep */
     if (world->hooks.end) {
         ipbd_arrays arrays = ipbd_world_arrays(world);
         world->hooks.end(world, &arrays, world->h, world->hooks.user);
