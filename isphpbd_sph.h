@@ -5088,8 +5088,7 @@ ISPHX_HOT void isphx_gradient_matrix(const isphx_rows *rows, isphpbdx_f4 covered
     for (k = 0; k < 3; ++k) {
         const isphpbdx_f4 fluid = isphpbdx_f4_mul(rows->half_inverse, rows->sum[8 + k]);
         const isphpbdx_f4 most = isphpbdx_f4_mul(isphpbdx_f4_all(0.49f), isphpbdx_f4_min(own[k], own[(k + 1) % 3]));
-        mixed[k] =
-            isphx_clamp4(isphx_blend4(isphx_minus4(rows->mixed[k]), fluid, covered), isphx_minus4(most), most);
+        mixed[k] = isphx_clamp4(isphx_blend4(isphx_minus4(rows->mixed[k]), fluid, covered), isphx_minus4(most), most);
     }
     for (k = 0; k < 3; ++k) {
         const int k1 = (k + 1) % 3, k2 = (k + 2) % 3;
@@ -5123,8 +5122,7 @@ ISPHX_HOT isphpbdx_f4 isphx_row_deficits(const isph_fluid *f, const isphx_rows *
     const isphpbdx_f4 walls = isphpbdx_f4_add(rows->mixed[3], rows->hidden);
     const isphpbdx_f4 by_weight =
         isphpbdx_f4_sub(isphpbdx_f4_all(1.0f), isphpbdx_f4_div(isphpbdx_f4_add(rows->sum[1], walls), full));
-    const isphpbdx_f4 by_count =
-        isphpbdx_f4_sub(isphpbdx_f4_all(0.7f), isphpbdx_f4_div(rows->found, neighbours));
+    const isphpbdx_f4 by_count = isphpbdx_f4_sub(isphpbdx_f4_all(0.7f), isphpbdx_f4_div(rows->found, neighbours));
     return isphpbdx_f4_max(by_weight, isphpbdx_f4_sub(by_count, isphpbdx_f4_div(walls, full)));
 }
 
@@ -5154,8 +5152,7 @@ static void isphx_rows_finish(isph_fluid *f, int chunk, int half, const isphx_ch
     int k;
     isphx_rows_load(f, i, half, work, &rows);
     isphx_load_rows(f->wall + 4 * i, spread);
-    for (k = 0; k < 3; ++k)
-        spread[k] = isphpbdx_f4_sub(spread[k], isphpbdx_f4_mul(rows.half_inverse, rows.sum[2 + k]));
+    for (k = 0; k < 3; ++k) spread[k] = isphpbdx_f4_sub(spread[k], isphpbdx_f4_mul(rows.half_inverse, rows.sum[2 + k]));
     spread[3] = isphx_row_densities(f, &rows);
     shape[3] = isphx_row_deficits(f, &rows);
     covered = isphx_clamp4(isphpbdx_f4_div(shape[3], isphpbdx_f4_all(ISPHX_COVERED)), zero, one);
@@ -5164,9 +5161,9 @@ static void isphx_rows_finish(isph_fluid *f, int chunk, int half, const isphx_ch
     isphx_store_rows(f->shape + 4 * i, shape);
     isphx_store_rows(f->spread + 4 * i, spread);
     isphx_store_rows(lane, skew);
+    for (k = 0; k < 4; ++k) memcpy(f->skew + 3 * (i + k), lane + 4 * k, 3 * sizeof(float));
     for (k = 0; k < 4 && i + k < f->count; ++k) {
         float *density = f->spread + 4 * (i + k) + 3;
-        memcpy(f->skew + 3 * (i + k), lane + 4 * k, 3 * sizeof(float));
         if (work->hidden[half + k] > 0.0f) *density = isphpbdx_max(*density, 1.0f);
         f->density[i + k] = *density;
         isphx_row_diagonal(f, i + k, work->scaled[half + k]);
@@ -6501,49 +6498,115 @@ static void isphx_chunk_force(const isph_fluid *f, int chunk, int half, const in
     isphpbdx_f4_store(out->least + half, least);
 }
 
+/* Four rows from i on as the move reads them: components in lanes. */
+typedef struct isphx_movers {
+    isphpbdx_f4 velocity[4], star[4], spread[4], shape[4], skew[3], pressure, scale; /* pressure: s p */
+} isphx_movers;
+
+static void isphx_movers_load(const isph_fluid *f, int i, isphx_movers *m) {
+    const int third[4] = {3 * i, 3 * i + 3, 3 * i + 6, 3 * i + 9};
+    isphpbdx_f4 position[4];
+    isphx_load_rows(f->position + 4 * i, position);
+    isphx_load_rows(f->velocity + 4 * i, m->velocity);
+    isphx_load_rows(f->star + 4 * i, m->star);
+    isphx_load_rows(f->spread + 4 * i, m->spread);
+    isphx_load_rows(f->shape + 4 * i, m->shape);
+    m->skew[0] = isphx_gather1(f->skew, third);
+    m->skew[1] = isphx_gather1(f->skew + 1, third);
+    m->skew[2] = isphx_gather1(f->skew + 2, third);
+    m->pressure = position[3];
+    m->scale = isphpbdx_f4_load(f->scale + i);
+}
+
+/* As isphx_true_gradient. */
+ISPHX_HOT void isphx_true_gradients(const isphx_movers *m, isphpbdx_f4 x, isphpbdx_f4 y, isphpbdx_f4 z,
+                                    isphpbdx_f4 out[3]) {
+    out[0] = isphx_madd4(isphx_madd4(isphpbdx_f4_mul(m->shape[0], x), m->skew[0], y), m->skew[2], z);
+    out[1] = isphx_madd4(isphx_madd4(isphpbdx_f4_mul(m->skew[0], x), m->shape[1], y), m->skew[1], z);
+    out[2] = isphx_madd4(isphx_madd4(isphpbdx_f4_mul(m->skew[2], x), m->skew[1], y), m->shape[2], z);
+}
+
+/* The least pressure of a neighbourhood; where there is air, its. */
+ISPHX_HOT isphpbdx_f4 isphx_least_pressures(const isphx_movers *m, const float *least) {
+    const int air = isphpbdx_f4_below(isphpbdx_f4_all(ISPHX_FREE_SURFACE_BAND), m->shape[3]);
+    if (air == 0) return isphpbdx_f4_load(least);
+    return isphpbdx_f4_set(air & 1 ? 0.0f : least[0], air & 2 ? 0.0f : least[1], air & 4 ? 0.0f : least[2],
+                           air & 8 ? 0.0f : least[3]);
+}
+
 /* u = u* - dt (grad p + 2 Pe S) / rho: the gradient in difference form, corrected where walls cut the kernel, plus a
    bounded ordering pressure that keeps the particles apart. */
-static isphpbd_vec3 isphx_pressure_kick(const isph_fluid *f, int i, const isphx_force *force, int lane) {
-    const float s = f->scale[i], density = isphpbdx_max(f->spread[4 * i + 3], 1.0f);
-    const float p = f->position[4 * i + 3] / s, least = isphx_air(f, i) > 0.0f ? 0.0f : force->least[lane];
-    const float bound =
-        ISPHX_PRESSURE_CAP * f->now.density * f->dx * f->dx * f->now.inverse_seconds * f->now.inverse_seconds / (s * s);
-    const float ordering = 2.0f * isphpbdx_min(p - least, bound) * s * s;
-    const float scale = -f->now.seconds / (f->now.density * density);
-    const isphpbd_vec3 gradient =
-        isphx_true_gradient(f, i, force->pressure[0][lane], force->pressure[1][lane], force->pressure[2][lane]);
-    return isphpbdx_scale(isphpbdx_madd(gradient, isphx_vec(f->spread + 4 * i), ordering), scale);
+ISPHX_HOT void isphx_pressure_kicks(const isph_fluid *f, const isphx_movers *m, const isphx_force *force, int half,
+                                    isphpbdx_f4 kick[3]) {
+    const float cap =
+        ISPHX_PRESSURE_CAP * f->now.density * f->dx * f->dx * f->now.inverse_seconds * f->now.inverse_seconds;
+    const isphpbdx_f4 s = m->scale, density = isphpbdx_f4_max(m->spread[3], isphpbdx_f4_all(1.0f));
+    const isphpbdx_f4 bound = isphpbdx_f4_div(isphpbdx_f4_all(cap), isphpbdx_f4_mul(s, s));
+    const isphpbdx_f4 above =
+        isphpbdx_f4_sub(isphpbdx_f4_div(m->pressure, s), isphx_least_pressures(m, force->least + half));
+    const isphpbdx_f4 ordering =
+        isphpbdx_f4_mul(isphpbdx_f4_mul(isphpbdx_f4_mul(isphpbdx_f4_all(2.0f), isphpbdx_f4_min(above, bound)), s), s);
+    const isphpbdx_f4 scale =
+        isphpbdx_f4_div(isphpbdx_f4_all(-f->now.seconds), isphpbdx_f4_mul(isphpbdx_f4_all(f->now.density), density));
+    int k;
+    isphx_true_gradients(m, isphpbdx_f4_load(force->pressure[0] + half), isphpbdx_f4_load(force->pressure[1] + half),
+                         isphpbdx_f4_load(force->pressure[2] + half), kick);
+    for (k = 0; k < 3; ++k) kick[k] = isphpbdx_f4_mul(isphx_madd4(kick[k], m->spread[k], ordering), scale);
 }
 
 /* star += lean times what the last pressure does, with the gradients that the move will have. */
+static void isphx_lean_rows(isph_fluid *f, int chunk, int half, const isphx_force *force) {
+    const int i = chunk * ISPHX_LANES + half;
+    isphpbdx_f4 kick[3];
+    isphx_movers m;
+    int k;
+    isphx_movers_load(f, i, &m);
+    isphx_pressure_kicks(f, &m, force, half, kick);
+    for (k = 0; k < 3; ++k) m.star[k] = isphx_madd4(m.star[k], kick[k], isphpbdx_f4_all(f->now.lean));
+    isphx_store_rows(f->star + 4 * i, m.star);
+}
+
 static void isphx_lean_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
-    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane;
+    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end;
     isphx_force force;
     isphx_block_chunks(f->count, block, &chunk, &end);
     for (; chunk < end; ++chunk) {
         isphx_chunk_columns(&f->sell, chunk, columns);
         isphx_chunk_force(f, chunk, 0, columns, &force);
         isphx_chunk_force(f, chunk, 4, columns, &force);
-        for (lane = 0; lane < ISPHX_LANES; ++lane) {
-            const int i = chunk * ISPHX_LANES + lane;
-            isphpbd_vec3 u = isphx_vec(f->star + 4 * i);
-            if (i >= f->count) continue;
-            u = isphpbdx_madd(u, isphx_pressure_kick(f, i, &force, lane), f->now.lean);
-            isphx_set3(f->star + 4 * i, u.x, u.y, u.z);
-        }
+        isphx_lean_rows(f, chunk, 0, &force);
+        isphx_lean_rows(f, chunk, 4, &force);
     }
 }
 
 /* 1 for any flow; 0 where particles were crushed together, whose velocities mean nothing: only positions are mended
    there and the speed dies away. */
-static float isphx_sanity(float density) {
-    return isphpbdx_clamp((ISPHX_CRUSHED - density) / (ISPHX_CRUSHED - ISPHX_SQUEEZED), 0.0f, 1.0f);
+ISPHX_HOT isphpbdx_f4 isphx_sanities(isphpbdx_f4 density) {
+    const isphpbdx_f4 span = isphpbdx_f4_all(ISPHX_CRUSHED - ISPHX_SQUEEZED);
+    return isphx_clamp4(isphpbdx_f4_div(isphpbdx_f4_sub(isphpbdx_f4_all(ISPHX_CRUSHED), density), span),
+                        isphpbdx_f4_all(0.0f), isphpbdx_f4_all(1.0f));
 }
 
 static isphpbd_vec3 isphx_limit(isphpbd_vec3 v, float most) {
     const float square = isphpbdx_dot(v, v);
     return square > most * most ? isphpbdx_scale(v, most / sqrtf(square)) : v;
+}
+
+ISPHX_HOT isphpbdx_f4 isphx_squares(const isphpbdx_f4 v[3]) {
+    return isphx_madd4(isphx_madd4(isphpbdx_f4_mul(v[0], v[0]), v[1], v[1]), v[2], v[2]);
+}
+
+/* isphx_limit for four, which hardly ever has anything to do. */
+ISPHX_HOT void isphx_limits(isphpbdx_f4 v[3], isphpbdx_f4 most) {
+    const isphpbdx_f4 square = isphx_squares(v);
+    const int over = isphpbdx_f4_below(isphpbdx_f4_mul(most, most), square);
+    float factor[4];
+    int k;
+    if (over == 0) return;
+    isphpbdx_f4_store(factor, isphpbdx_f4_div(most, isphpbdx_f4_sqrt(square)));
+    for (k = 0; k < 4; ++k) factor[k] = over >> k & 1 ? factor[k] : 1.0f;
+    for (k = 0; k < 3; ++k) v[k] = isphpbdx_f4_mul(v[k], isphpbdx_f4_load(factor));
 }
 
 /* A direction of its own for a particle in this substep: three numbers in -1 .. 1. */
@@ -6562,23 +6625,72 @@ static isphpbd_vec3 isphx_jitter(const isph_fluid *f, int i) {
    that makes disorder, that of the density projection too. At the same rate in still water it never ends: where all
    densities are 1 their sum, whose slope S is, is the same for every arrangement, so nothing gets smaller on the way,
    and the surface layers turn over for ever. */
-static isphpbd_vec3 isphx_shift(const isph_fluid *f, int i, isphpbd_vec3 repair) {
-    const float moved = isphpbdx_length(isphx_vec(f->velocity + 4 * i)) * f->now.seconds + isphpbdx_length(repair);
-    const float path = moved / f->dx;
-    const float share = isphx_covered(f, i) * isphpbdx_min(ISPHX_SHIFT * path, ISPHX_SHIFT_MOST * f->now.relaxation);
-    return isphx_limit(isphpbdx_scale(isphx_vec(f->spread + 4 * i), -share * f->dx * f->dx), 0.1f * f->dx);
+ISPHX_HOT void isphx_shifts(const isph_fluid *f, const isphx_movers *m, const isphpbdx_f4 repair[3],
+                            isphpbdx_f4 shift[3]) {
+    const isphpbdx_f4 zero = isphpbdx_f4_all(0.0f), one = isphpbdx_f4_all(1.0f), dx = isphpbdx_f4_all(f->dx);
+    const isphpbdx_f4 moved =
+        isphpbdx_f4_add(isphpbdx_f4_mul(isphpbdx_f4_sqrt(isphx_squares(m->velocity)), isphpbdx_f4_all(f->now.seconds)),
+                        isphpbdx_f4_sqrt(isphx_squares(repair)));
+    const isphpbdx_f4 path = isphpbdx_f4_div(moved, dx);
+    const isphpbdx_f4 open = isphpbdx_f4_div(isphpbdx_f4_sub(m->shape[3], isphpbdx_f4_all(ISPHX_COVERED)),
+                                             isphpbdx_f4_all(ISPHX_OPEN - ISPHX_COVERED));
+    const isphpbdx_f4 covered = isphpbdx_f4_sub(one, isphx_clamp4(open, zero, one)); /* as isphx_covered */
+    const isphpbdx_f4 share =
+        isphpbdx_f4_mul(covered, isphpbdx_f4_min(isphpbdx_f4_mul(isphpbdx_f4_all(ISPHX_SHIFT), path),
+                                                 isphpbdx_f4_all(ISPHX_SHIFT_MOST * f->now.relaxation)));
+    const isphpbdx_f4 scale = isphpbdx_f4_mul(isphpbdx_f4_mul(isphx_minus4(share), dx), dx);
+    int k;
+    for (k = 0; k < 3; ++k) shift[k] = isphpbdx_f4_mul(m->spread[k], scale);
+    isphx_limits(shift, isphpbdx_f4_all(0.1f * f->dx));
 }
 
-/* Positions only: density projection, and an even arrangement. Where particles sit on top of each other no force can
-   tell them apart, so a strongly squeezed one also takes a small step of its own. */
-static isphpbd_vec3 isphx_displacement(const isph_fluid *f, int i, const isphx_force *force, int lane) {
-    const float *spread = f->spread + 4 * i;
-    isphpbd_vec3 d = isphpbd_v3(-force->density[0][lane], -force->density[1][lane], -force->density[2][lane]);
-    d = isphx_limit(d, (spread[3] > ISPHX_CRUSHED ? 1.0f : ISPHX_PROJECTION_REACH) * f->dx);
-    if (f->desc.density_projection) d = isphpbdx_add(d, isphx_shift(f, i, d));
-    if (spread[3] > ISPHX_SQUEEZED)
-        d = isphpbdx_madd(d, isphx_jitter(f, i), 0.1f * f->dx * isphpbdx_min(spread[3] - ISPHX_SQUEEZED, 1.0f));
-    return d;
+/* Positions only: density projection, and an even arrangement. */
+ISPHX_HOT void isphx_displacements(const isph_fluid *f, const isphx_movers *m, const isphx_force *force, int half,
+                                   isphpbdx_f4 d[3]) {
+    const int crushed = isphpbdx_f4_below(isphpbdx_f4_all(ISPHX_CRUSHED), m->spread[3]);
+    const float reach[2] = {ISPHX_PROJECTION_REACH * f->dx, 1.0f * f->dx};
+    isphpbdx_f4 shift[3];
+    int k;
+    for (k = 0; k < 3; ++k) d[k] = isphx_minus4(isphpbdx_f4_load(force->density[k] + half));
+    isphx_limits(
+        d, isphpbdx_f4_set(reach[crushed & 1], reach[crushed >> 1 & 1], reach[crushed >> 2 & 1], reach[crushed >> 3]));
+    if (!f->desc.density_projection) return;
+    isphx_shifts(f, m, d, shift);
+    for (k = 0; k < 3; ++k) d[k] = isphpbdx_f4_add(d[k], shift[k]);
+}
+
+/* Velocities and displacements that pressures make, before walls are met. */
+typedef struct isphx_moves {
+    float u[3][ISPHX_LANES], d[3][ISPHX_LANES];
+} isphx_moves;
+
+static bool isphx_takes_part(const isph_fluid *f, int i) { return i < f->count && !isphx_is_crowded(f, i); }
+
+static void isphx_moves_find(const isph_fluid *f, int chunk, int half, const isphx_force *force, isphx_moves *out) {
+    const int i = chunk * ISPHX_LANES + half;
+    isphpbdx_f4 kick[3], d[3], sane, lost;
+    float part[4];
+    isphx_movers m;
+    int k;
+    isphx_movers_load(f, i, &m);
+    for (k = 0; k < 4; ++k) part[k] = isphx_takes_part(f, i + k) ? 1.0f : 0.0f;
+    sane = isphpbdx_f4_mul(isphx_sanities(m.spread[3]), isphpbdx_f4_load(part));
+    lost = isphpbdx_f4_mul(isphpbdx_f4_all(0.8f), isphpbdx_f4_sub(isphpbdx_f4_all(1.0f), sane));
+    isphx_displacements(f, &m, force, half, d);
+    isphx_pressure_kicks(f, &m, force, half, kick);
+    for (k = 0; k < 3; ++k) {
+        const isphpbdx_f4 u = isphpbdx_f4_mul(isphpbdx_f4_add(m.star[k], kick[k]), sane);
+        isphpbdx_f4_store(out->u[k] + half, isphx_madd4(u, m.velocity[k], lost));
+        isphpbdx_f4_store(out->d[k] + half, d[k]);
+    }
+}
+
+/* Where particles sit on top of each other no force can tell them apart, so a strongly squeezed one also takes a small
+   step of its own. */
+static isphpbd_vec3 isphx_squeezed_step(const isph_fluid *f, int i, isphpbd_vec3 d) {
+    const float density = f->spread[4 * i + 3];
+    if (!(density > ISPHX_SQUEEZED)) return d;
+    return isphpbdx_madd(d, isphx_jitter(f, i), 0.1f * f->dx * isphpbdx_min(density - ISPHX_SQUEEZED, 1.0f));
 }
 
 /* Particles too crowded to be solved for walk down the gradient of the crowd, a spacing per substep, each also a little
@@ -6742,15 +6854,15 @@ static float isphx_speed_limit(const isph_fluid *f) {
     return isphpbdx_min(f->max_speed, 2.0f * f->desc.cfl * f->dx * f->now.inverse_seconds);
 }
 
-static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, int lane, uint32_t *flags) {
+/* With `force` go the moves that it makes. */
+static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, const isphx_moves *moves, int lane,
+                                uint32_t *flags) {
     isphpbd_vec3 x = isphx_vec(f->position + 4 * i), u = isphx_vec(f->star + 4 * i), d = isphpbd_v3(0.0f, 0.0f, 0.0f);
     const float most = isphx_speed_limit(f);
     if (force) {
-        const bool crowded = isphx_is_crowded(f, i);
-        const float sane = crowded ? 0.0f : isphx_sanity(f->spread[4 * i + 3]);
-        d = crowded ? isphx_relief(f, i) : isphx_displacement(f, i, force, lane);
-        u = isphpbdx_scale(isphpbdx_add(u, isphx_pressure_kick(f, i, force, lane)), sane);
-        u = isphpbdx_madd(u, isphx_vec(f->velocity + 4 * i), 0.8f * (1.0f - sane));
+        u = isphpbd_v3(moves->u[0][lane], moves->u[1][lane], moves->u[2][lane]);
+        d = isphpbd_v3(moves->d[0][lane], moves->d[1][lane], moves->d[2][lane]);
+        d = isphx_is_crowded(f, i) ? isphx_relief(f, i) : isphx_squeezed_step(f, i, d);
     }
     u = isphx_friction(f, i, u);
     if (isphpbdx_dot(u, u) > most * most) {
@@ -6777,6 +6889,7 @@ static void isphx_move_task(void *ctx, int block) {
     const bool projected = isphx_projects(f);
     int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane, quarantined = 0;
     uint32_t flags = 0;
+    isphx_moves moves;
     isphx_force force;
     isphx_block_chunks(f->count, block, &chunk, &end);
     for (; chunk < end; ++chunk) {
@@ -6784,11 +6897,13 @@ static void isphx_move_task(void *ctx, int block) {
             isphx_chunk_columns(&f->sell, chunk, columns);
             isphx_chunk_force(f, chunk, 0, columns, &force);
             isphx_chunk_force(f, chunk, 4, columns, &force);
+            isphx_moves_find(f, chunk, 0, &force, &moves);
+            isphx_moves_find(f, chunk, 4, &force, &moves);
         }
         for (lane = 0; lane < ISPHX_LANES; ++lane) {
             const int i = chunk * ISPHX_LANES + lane;
             uint32_t own = 0;
-            if (i < f->count) isphx_move_particle(f, i, projected ? &force : NULL, lane, &own);
+            if (i < f->count) isphx_move_particle(f, i, projected ? &force : NULL, &moves, lane, &own);
             quarantined += (own & ISPH_STEP_QUARANTINED) != 0;
             flags |= own;
         }

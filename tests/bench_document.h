@@ -164,20 +164,20 @@ static void document_stage_row(document *d, const char *what, double whole, doub
 /* What follows from the yardsticks, whatever the CPU. */
 static void document_limit(document *d, const char *one) {
     const double share = look(d, "stages", one, "product_share_of_l3"), padding = look(d, "stages", "", "padding");
-    const double fetch = look(d, "machine", "", "fetch_pair") * padding /
-                         look(d, "stages", one, "product_pair_per_nonzero");
+    const double bound = look(d, "stages", one, "gather_bound_of_l3");
     const double l3_over_l2 = look(d, "machine", "", "read_l3") / look(d, "machine", "", "read_l2");
     say(d,
         "**What the limit is.** A product reads %.1f bytes per nonzero and runs at %.0f %% of the bandwidth with which "
-        "one core reads its L3 (here %.0f %% of that of its L2). Fetching the neighbours' values one by one, which "
-        "SSE2 has no instruction for, would take %.0f %% of its time alone. %s The rest of a step works on lists that "
-        "stay in the first two cache levels and is bound by arithmetic and gathers. The levers left are fewer "
-        "iterations, fewer searches, and wider vectors: there is no AVX2 path in the headers; the column AVX2 below is "
-        "the SSE2 code compiled with `-mavx2`.\n\n",
-        6.0 * padding, 100.0 * share, 100.0 * l3_over_l2, 100.0 * fetch,
-        share > 0.6    ? "Memory is the limit: only a smaller matrix or fewer products make it faster."
-        : fetch > 0.6 ? "That is the limit, and memory is not."
-                      : "Neither is the limit alone.");
+        "one core reads its L3 (here %.0f %% of that of its L2). Code that loads the same values, columns and "
+        "neighbours' pairs, one by one since SSE2 has no instruction that gathers, and does no arithmetic with them "
+        "reaches %.0f %%: no product by these lists can be above that on this CPU. %s The rest of a step works on "
+        "lists that stay in the first two cache levels and is bound by arithmetic and gathers. The levers left are "
+        "fewer iterations, fewer searches, and wider vectors: there is no AVX2 path in the headers; the column AVX2 "
+        "below is the SSE2 code compiled with `-mavx2`.\n\n",
+        6.0 * padding, 100.0 * share, 100.0 * l3_over_l2, 100.0 * bound,
+        share > 0.6           ? "Memory is the limit: only a smaller matrix or fewer products make it faster."
+        : share > 0.8 * bound ? "The loads are the limit, and memory is not: a smaller matrix would not be faster."
+                              : "Neither loads nor memory are the limit alone.");
 }
 
 static void document_stage_words(document *d) {

@@ -60,6 +60,11 @@ static void stage_print(bench *b, stage_figures *f, bool all, bool one_thread) {
     figure_value(b, "product_share_of_l3",
                  pair_bytes / (one_thread ? product.cpu_least : product.wall_least) / b->read_l3,
                  "of one core's L3 read bandwidth");
+    if (one_thread && f->gather.count > 0) {
+        figure_value(b, "gather_bound_of_l3", pair_bytes / samples_times(&f->gather, 1e9, 1.0).cpu_least / b->read_l3,
+                     "the same for the loads of a product without its arithmetic");
+        figure_samples(b, "gather_bound_per_nonzero", &f->gather, 1e9, f->nonzeros, "ns per nonzero");
+    }
     figure_value(b, "serial_share", serial / samples_quantile(f->step.wall, f->step.count, 0.5), "of wall time");
     free(krylov);
 }

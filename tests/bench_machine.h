@@ -61,37 +61,6 @@ static void machine_look(bench *b) {
     free(s);
 }
 
-/* What a product has to fetch, and nothing else: pairs of floats by 16-bit indices, those of the 27 neighbours of every
-   point of a lattice as large as the dam break. ns per pair. */
-static double machine_fetch(int repeats) {
-    enum { SIDE = 30, POINTS = SIDE * SIDE * SIDE, NEIGHBOURS = 27 };
-    float *pairs = (float *)need(calloc(2 * POINTS, sizeof(float)));
-    uint16_t *index = (uint16_t *)need(calloc((size_t)POINTS * NEIGHBOURS, sizeof *index));
-    samples *s = samples_new();
-    volatile float sink = 0.0f;
-    double best;
-    for (int e = 0; e < POINTS * NEIGHBOURS; ++e) { /* eight points at a time, as the rows of the matrix are stored */
-        const int point = e / (8 * NEIGHBOURS) * 8 + e % 8, n = e / 8 % NEIGHBOURS;
-        const int at = point + (n / 9 - 1) * SIDE * SIDE + (n / 3 % 3 - 1) * SIDE + n % 3 - 1;
-        index[e] = (uint16_t)((at + POINTS) % POINTS);
-    }
-    for (int r = 0; r < repeats; ++r) {
-        isphpbdx_f4 a = isphpbdx_f4_all(0.0f), c = a;
-        float lane[4];
-        samples_begin(s);
-        for (int e = 0; e < POINTS * NEIGHBOURS; e += 4) {
-            a = isphpbdx_f4_add(a, isphx_pairs(pairs + 2 * index[e], pairs + 2 * index[e + 1]));
-            c = isphpbdx_f4_add(c, isphx_pairs(pairs + 2 * index[e + 2], pairs + 2 * index[e + 3]));
-        }
-        isphpbdx_f4_store(lane, isphpbdx_f4_add(a, c));
-        sink = sink + lane[0];
-        samples_end(s, POINTS * NEIGHBOURS);
-    }
-    best = samples_times(s, 1e9, 1.0).cpu_least;
-    free(s), free(index), free(pairs);
-    return best;
-}
-
 /* Arithmetic that waits for nothing but the multipliers: two threads of one core have to share them. */
 static void machine_arithmetic_task(void *ctx, int index) {
     isphpbdx_f4 s[8];
@@ -132,14 +101,13 @@ static void machine_threads(bench *b, int repeats) {
 static void bench_machine(bench *b) {
     const int repeats = b->quick ? 4 : 12;
     samples *loop = machine_loop(4 * repeats);
-    heading(b, "the machine: one core reads 384 KB, 6 MB and 256 MB again and again; pairs by index; the scalar loop");
+    heading(b, "the machine: one core reads 384 KB, 6 MB and 256 MB again and again; the scalar loop");
     b->read_l2 = machine_read((size_t)384 << 10, repeats);
     b->read_l3 = machine_read((size_t)6 << 20, repeats);
     b->read_dram = machine_read((size_t)(b->quick ? 96 : 256) << 20, b->quick ? 2 : 4);
     figure_value(b, "read_l2", b->read_l2, "GB/s");
     figure_value(b, "read_l3", b->read_l3, "GB/s");
     figure_value(b, "read_dram", b->read_dram, "GB/s");
-    figure_value(b, "fetch_pair", machine_fetch(repeats), "ns per pair of floats by a 16-bit index");
     if (b->threads > 1) machine_threads(b, 8 * repeats);
     figure_samples(b, "scalar_loop", loop, 1e9, 1.0, "ns");
     free(loop);

@@ -39,6 +39,7 @@ typedef struct stage_request {
 typedef struct stage_figures {
     bool available; /* false: this machine or compiler cannot */
     samples stage[STAGES], step, search, serial;
+    samples gather; /* the loads of a product without its arithmetic */
     int products; /* of the matrix with a pair of vectors, per substep */
     int particles, pressure_iterations, density_iterations;
     double nonzeros, entries; /* entries: stored, padding included */
