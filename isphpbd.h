@@ -789,6 +789,7 @@ typedef struct isphpbdx_coupling {
     float *weight;          /* 1/kg, with lent mass; 0: fixed */
     int *degree;            /* wet faces round it */
     uint32_t *shades;       /* of the patches that move it, as bits */
+    double (*lever)[3];     /* N s m, owed to the books: of pushes that act where the vertex has moved to */
     uint8_t *sides;         /* 1, 2: water behind, before the faces */
     /* per soft triangle */
     uint8_t *open_edges;
@@ -1072,6 +1073,7 @@ static void isphpbdx_coupling_softs_layout(isphpbdx_coupling *c, isphpbdx_layout
     c->weight = (float *)isphpbdx_take(l, vertices, sizeof(float));
     c->degree = (int *)isphpbdx_take(l, vertices, sizeof(int));
     c->shades = (uint32_t *)isphpbdx_take(l, vertices, sizeof(uint32_t));
+    c->lever = (double(*)[3])isphpbdx_take(l, vertices, sizeof *c->lever);
     c->link_first = (int *)isphpbdx_take(l, vertices + 1, sizeof(int));
     c->sides = (uint8_t *)isphpbdx_take(l, vertices, 1);
     c->open_edges = (uint8_t *)isphpbdx_take(l, triangles, 1);
@@ -2145,10 +2147,11 @@ static void isphpbdx_owe(isphpbdx_coupling *c, const isphpbdx_mover *m, isphpbd_
     owed[3] += y * jz - z * jy, owed[4] += z * jx - x * jz, owed[5] += x * jy - y * jx;
 }
 static void isphpbdx_book_owed(isphpbdx_coupling *c) {
-    int m, k;
+    int m, v, k;
+    for (v = 0; v < c->soft->counts.vertices; ++v)
+        for (k = 0; k < 3; ++k) c->books[c->soft->vertex_body[v]].left[3 + k] += c->lever[v][k];
     for (m = 0; m < c->mover_count; ++m)
-        for (k = 0; k < 6; ++k)
-            c->books[isphpbdx_book_of(c, c->mover[m].particle)].left[k] -= c->owed[m][k];
+        for (k = 0; k < 6; ++k) c->books[isphpbdx_book_of(c, c->mover[m].particle)].left[k] -= c->owed[m][k];
 }
 /* One contact: equal and opposite corrections by effective masses. They become velocity, so they take the approach of
    this substep and no more; the rest of the depth is a matter of places alone, see isphpbdx_displace(). */
@@ -2253,24 +2256,42 @@ static void isphpbdx_soft_iterate(ipbd_world *world, const ipbd_arrays *arrays, 
 }
 /* Share of a vertex' effective mass that is lent: it falls, too, and what it falls is not given back. */
 static float isphpbdx_lent_part(const isphpbdx_coupling *c, int v) { return 1.0f - c->soft->masses[v] * c->weight[v]; }
+static void isphpbdx_load_task(void *ctx, int block) {
+    const isphpbdx_meeting *k = (const isphpbdx_meeting *)ctx;
+    isphpbdx_coupling *c = k->c;
+    ipbd_world *soft = c->soft;
+    const float share = 1.0f / (float)soft->substeps;
+    const int end = isphpbdx_mini((block + 1) * ISPHPBDX_BLOCK, soft->counts.vertices);
+    int v;
+    for (v = block * ISPHPBDX_BLOCK; v < end; ++v) {
+        const isphpbd_vec3 push = isphpbdx_scale(isphpbdx_get3(c->push, v), share);
+        const isphpbd_vec3 couple =
+            isphpbdx_cross(isphpbdx_sub(isphpbdx_get3(k->now, v), isphpbdx_get3(c->origin, v)), push);
+        isphpbdx_put3(soft->loads, v, push);
+        c->lever[v][0] += (double)couple.x, c->lever[v][1] += (double)couple.y, c->lever[v][2] += (double)couple.z;
+        if (!(c->weight[v] > 0.0f)) continue;
+        k->now[4 * (size_t)v + 3] = c->weight[v];
+        isphpbdx_add3(soft->velocities, v, isphpbdx_scale(isphpbdx_get3(c->pull, v), k->h * isphpbdx_lent_part(c, v)));
+        isphpbdx_add3(soft->velocities, v, isphpbdx_scale(push, c->weight[v]));
+    }
+}
+static void isphpbdx_advance_task(void *ctx, int block) {
+    const isphpbdx_meeting *k = (const isphpbdx_meeting *)ctx;
+    isphpbdx_coupling *c = k->c;
+    const int end = isphpbdx_mini((block + 1) * ISPHPBDX_BLOCK, c->mover_count);
+    int m;
+    for (m = block * ISPHPBDX_BLOCK; m < end; ++m)
+        c->mover[m].at = isphpbdx_madd(c->mover[m].at, isphx_vec(c->u1 + 4 * (size_t)c->mover[m].particle), k->h);
+}
 static void isphpbdx_soft_begin(ipbd_world *world, const ipbd_arrays *arrays, float h, void *user) {
     isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
-    const float share = 1.0f / (float)c->soft->substeps;
-    int v, m;
+    const isphpbd_parallel *parallel = &c->fluid->desc.parallel;
+    isphpbdx_meeting k;
     (void)world;
     if (!c->in_step) return;
-    for (v = 0; v < arrays->vertex_count; ++v) {
-        const isphpbd_vec3 push = isphpbdx_scale(isphpbdx_get3(c->push, v), share);
-        isphpbdx_put3(arrays->loads, v, push);
-        isphpbdx_book_couple(c, (int)c->soft->vertex_body[v],
-                             isphpbdx_sub(isphpbdx_get3(arrays->positions, v), isphpbdx_get3(c->origin, v)), push, 1.0);
-        if (!(c->weight[v] > 0.0f)) continue;
-        arrays->positions[4 * (size_t)v + 3] = c->weight[v];
-        isphpbdx_add3(arrays->velocities, v, isphpbdx_scale(isphpbdx_get3(c->pull, v), h * isphpbdx_lent_part(c, v)));
-        isphpbdx_add3(arrays->velocities, v, isphpbdx_scale(push, c->weight[v]));
-    }
-    for (m = 0; m < c->mover_count; ++m)
-        c->mover[m].at = isphpbdx_madd(c->mover[m].at, isphx_vec(c->u1 + 4 * (size_t)c->mover[m].particle), h);
+    k.c = c, k.now = arrays->positions, k.h = h, k.patch = NULL;
+    isphpbdx_run(parallel, isphpbdx_load_task, &k, isphpbdx_block_count(arrays->vertex_count));
+    isphpbdx_run(parallel, isphpbdx_advance_task, &k, isphpbdx_block_count(c->mover_count));
 }
 static void isphpbdx_soft_end(ipbd_world *world, const ipbd_arrays *arrays, float h, void *user) {
     isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
@@ -2944,6 +2965,7 @@ static bool isphpbdx_water_again(void *user, const float *start, float *position
     c->x0 = start, c->x1 = positions, c->u1 = velocities;
     isphpbdx_see_walls(c);
     memset(c->crumbs, 0, 16 * (size_t)c->soft->counts.vertices);
+    memset(c->lever, 0, (size_t)c->soft->counts.vertices * sizeof *c->lever);
     if (c->outer == 0 && world->desc.budget.outer_iterations > 1 && c->face_count > 0) isphpbdx_keep_softs(c);
     memset(c->change, 0, 16 * (size_t)c->soft->counts.vertices);
     isphpbdx_book_water(c, -1.0);
