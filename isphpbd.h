@@ -674,7 +674,7 @@ typedef struct isphpbdx_pace {
 #define ISPHPBDX_SEEN   32  /* faces that it looks at for them */
 #define ISPHPBDX_NEAR   16  /* faces that it can touch in a substep */
 #define ISPHPBDX_GATHER 1024
-#define ISPHPBDX_PATCH  32    /* neighbouring movers whose contacts one task solves; by trial */
+#define ISPHPBDX_PATCH  64    /* neighbouring movers whose contacts one task solves; by trial */
 #define ISPHPBDX_SHADES 32    /* of patches: those of one have no vertex in common */
 #define ISPHPBDX_FENCED 256   /* faces that the fence can look at for one particle */
 #define ISPHPBDX_YIELD  0.55f /* implicitness of yielding walls: below 0.5 deep water shakes light cloth */
