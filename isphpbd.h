@@ -674,6 +674,8 @@ typedef struct isphpbdx_pace {
 #define ISPHPBDX_SEEN   32  /* faces that it looks at for them */
 #define ISPHPBDX_NEAR   16  /* faces that it can touch in a substep */
 #define ISPHPBDX_GATHER 1024
+#define ISPHPBDX_PATCH  64    /* neighbouring movers whose contacts one task solves; by trial */
+#define ISPHPBDX_SHADES 32    /* of patches: those of one have no vertex in common */
 #define ISPHPBDX_FENCED 256   /* faces that the fence can look at for one particle */
 #define ISPHPBDX_YIELD  0.55f /* implicitness of yielding walls: below 0.5 deep water shakes light cloth */
 #define ISPHPBDX_MIX    0.1f  /* share of the newest substep in the remembered reaction */
@@ -786,6 +788,8 @@ typedef struct isphpbdx_coupling {
     float *pull;            /* m/s^2, which acts on lent mass */
     float *weight;          /* 1/kg, with lent mass; 0: fixed */
     int *degree;            /* wet faces round it */
+    uint32_t *shades;       /* of the patches that move it, as bits */
+    double (*lever)[3];     /* N s m, owed to the books: of pushes that act where the vertex has moved to */
     uint8_t *sides;         /* 1, 2: water behind, before the faces */
     /* per soft triangle */
     uint8_t *open_edges;
@@ -800,6 +804,9 @@ typedef struct isphpbdx_coupling {
     float *clear; /* m, from the nearest face; the reach where none is */
     uint8_t *place_count, *near_count, *contact_count, *inside, *guarded, *lost;
     isphpbdx_mover *mover;
+    double (*owed)[6];                  /* to the books, by the contacts of each mover */
+    int *patch;                         /* patches of movers shade by shade, at the end those that found none; */
+    int patch_end[ISPHPBDX_SHADES + 1]; /* where each shade ends */
     isphpbdx_quad *quad;
     isphpbdx_hit *hit;
     uint32_t *lost_id;
@@ -1065,6 +1072,8 @@ static void isphpbdx_coupling_softs_layout(isphpbdx_coupling *c, isphpbdx_layout
     c->change = isphpbdx_take4(l, soft->vertices), c->pull = isphpbdx_take4(l, soft->vertices);
     c->weight = (float *)isphpbdx_take(l, vertices, sizeof(float));
     c->degree = (int *)isphpbdx_take(l, vertices, sizeof(int));
+    c->shades = (uint32_t *)isphpbdx_take(l, vertices, sizeof(uint32_t));
+    c->lever = (double(*)[3])isphpbdx_take(l, vertices, sizeof *c->lever);
     c->link_first = (int *)isphpbdx_take(l, vertices + 1, sizeof(int));
     c->sides = (uint8_t *)isphpbdx_take(l, vertices, 1);
     c->open_edges = (uint8_t *)isphpbdx_take(l, triangles, 1);
@@ -1143,6 +1152,8 @@ static void isphpbdx_coupling_layout(isphpbd_world *world, isphpbdx_layout *layo
     c->link = (isphpbdx_link *)isphpbdx_take(layout, particles, ISPHPBDX_PLACES * sizeof(isphpbdx_link));
     c->link_item = (int *)isphpbdx_take(layout, particles, 3 * ISPHPBDX_PLACES * sizeof(int));
     c->mover = (isphpbdx_mover *)isphpbdx_take(layout, particles, sizeof(isphpbdx_mover));
+    c->owed = (double(*)[6])isphpbdx_take(layout, particles, sizeof *c->owed);
+    c->patch = (int *)isphpbdx_take(layout, particles / ISPHPBDX_PATCH + 1, 2 * sizeof(int));
     c->quad_capacity = (int)(particles / 2);
     c->quad = (isphpbdx_quad *)isphpbdx_take(layout, particles / 2, sizeof(isphpbdx_quad));
     c->hit = (isphpbdx_hit *)isphpbdx_take(layout, particles, sizeof(isphpbdx_hit));
@@ -2126,6 +2137,22 @@ static void isphpbdx_nudge(isphpbdx_coupling *c, float *now, int v, isphpbd_vec3
     isphpbdx_put3(now, v, to);
     isphpbdx_add3(c->crumbs, v, isphpbdx_sub(way, isphpbdx_sub(to, from)));
 }
+/* Momentum that a mover gets at a place; it goes into the books when the constraints are done. */
+static void isphpbdx_owe(isphpbdx_coupling *c, const isphpbdx_mover *m, isphpbd_vec3 at, isphpbd_vec3 momentum) {
+    const isphpbd_vec3 r = isphpbdx_sub(at, isphx_books_origin(c->fluid));
+    const double x = (double)r.x, y = (double)r.y, z = (double)r.z;
+    const double jx = (double)momentum.x, jy = (double)momentum.y, jz = (double)momentum.z;
+    double *owed = c->owed[m - c->mover];
+    owed[0] += jx, owed[1] += jy, owed[2] += jz;
+    owed[3] += y * jz - z * jy, owed[4] += z * jx - x * jz, owed[5] += x * jy - y * jx;
+}
+static void isphpbdx_book_owed(isphpbdx_coupling *c) {
+    int m, v, k;
+    for (v = 0; v < c->soft->counts.vertices; ++v)
+        for (k = 0; k < 3; ++k) c->books[c->soft->vertex_body[v]].left[3 + k] += c->lever[v][k];
+    for (m = 0; m < c->mover_count; ++m)
+        for (k = 0; k < 6; ++k) c->books[isphpbdx_book_of(c, c->mover[m].particle)].left[k] -= c->owed[m][k];
+}
 /* One contact: equal and opposite corrections by effective masses. They become velocity, so they take the approach of
    this substep and no more; the rest of the depth is a matter of places alone, see isphpbdx_displace(). */
 static void isphpbdx_contact(isphpbdx_coupling *c, float *now, const isphpbdx_face *f, const isphpbdx_touching *t,
@@ -2140,8 +2167,7 @@ static void isphpbdx_contact(isphpbdx_coupling *c, float *now, const isphpbdx_fa
     push = isphpbdx_scale(t->normal, isphpbdx_min(t->depth, approach) / sum);
     m->at = isphpbdx_madd(m->at, push, m->weight);
     isphpbdx_add3(c->u1, m->particle, isphpbdx_scale(push, m->weight / h));
-    isphpbdx_book(c, isphpbdx_book_of(c, m->particle), isphpbdx_mix3(now, f->v, t->b), isphpbdx_scale(push, 1.0f / h),
-                  -1.0);
+    isphpbdx_owe(c, m, isphpbdx_mix3(now, f->v, t->b), isphpbdx_scale(push, 1.0f / h));
     for (k = 0; k < 3; ++k) {
         const isphpbd_vec3 back = isphpbdx_scale(push, -t->b[k]);
         isphpbdx_nudge(c, now, f->v[k], isphpbdx_scale(back, c->weight[f->v[k]]));
@@ -2202,32 +2228,70 @@ static void isphpbdx_meet_faces(isphpbdx_coupling *c, float *now, isphpbdx_mover
         }
     }
 }
+typedef struct isphpbdx_meeting {
+    isphpbdx_coupling *c;
+    float *now, h;
+    const int *patch; /* of one shade */
+} isphpbdx_meeting;
+
+static void isphpbdx_meet_task(void *ctx, int index) {
+    const isphpbdx_meeting *k = (const isphpbdx_meeting *)ctx;
+    const int first = k->patch[index] * ISPHPBDX_PATCH,
+              end = isphpbdx_mini(first + ISPHPBDX_PATCH, k->c->mover_count);
+    int m;
+    for (m = first; m < end; ++m) isphpbdx_meet_faces(k->c, k->now, k->c->mover + m, k->h);
+}
 static void isphpbdx_soft_iterate(ipbd_world *world, const ipbd_arrays *arrays, float h, int iteration, void *user) {
     isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
-    int m;
+    isphpbdx_meeting k;
+    int shade, first = 0;
     (void)world, (void)iteration;
-    for (m = 0; c->in_step && m < c->mover_count; ++m) isphpbdx_meet_faces(c, arrays->positions, c->mover + m, h);
+    if (!c->in_step || c->mover_count == 0) return;
+    k.c = c, k.now = arrays->positions, k.h = h;
+    for (shade = 0; shade < ISPHPBDX_SHADES && c->patch_end[shade] > first; first = c->patch_end[shade++]) {
+        k.patch = c->patch + first;
+        isphpbdx_run(&c->fluid->desc.parallel, isphpbdx_meet_task, &k, c->patch_end[shade] - first);
+    }
+    for (k.patch = c->patch; first < c->patch_end[ISPHPBDX_SHADES]; ++first) isphpbdx_meet_task(&k, first);
 }
 /* Share of a vertex' effective mass that is lent: it falls, too, and what it falls is not given back. */
 static float isphpbdx_lent_part(const isphpbdx_coupling *c, int v) { return 1.0f - c->soft->masses[v] * c->weight[v]; }
+static void isphpbdx_load_task(void *ctx, int block) {
+    const isphpbdx_meeting *k = (const isphpbdx_meeting *)ctx;
+    isphpbdx_coupling *c = k->c;
+    ipbd_world *soft = c->soft;
+    const float share = 1.0f / (float)soft->substeps;
+    const int end = isphpbdx_mini((block + 1) * ISPHPBDX_BLOCK, soft->counts.vertices);
+    int v;
+    for (v = block * ISPHPBDX_BLOCK; v < end; ++v) {
+        const isphpbd_vec3 push = isphpbdx_scale(isphpbdx_get3(c->push, v), share);
+        const isphpbd_vec3 couple =
+            isphpbdx_cross(isphpbdx_sub(isphpbdx_get3(k->now, v), isphpbdx_get3(c->origin, v)), push);
+        isphpbdx_put3(soft->loads, v, push);
+        c->lever[v][0] += (double)couple.x, c->lever[v][1] += (double)couple.y, c->lever[v][2] += (double)couple.z;
+        if (!(c->weight[v] > 0.0f)) continue;
+        k->now[4 * (size_t)v + 3] = c->weight[v];
+        isphpbdx_add3(soft->velocities, v, isphpbdx_scale(isphpbdx_get3(c->pull, v), k->h * isphpbdx_lent_part(c, v)));
+        isphpbdx_add3(soft->velocities, v, isphpbdx_scale(push, c->weight[v]));
+    }
+}
+static void isphpbdx_advance_task(void *ctx, int block) {
+    const isphpbdx_meeting *k = (const isphpbdx_meeting *)ctx;
+    isphpbdx_coupling *c = k->c;
+    const int end = isphpbdx_mini((block + 1) * ISPHPBDX_BLOCK, c->mover_count);
+    int m;
+    for (m = block * ISPHPBDX_BLOCK; m < end; ++m)
+        c->mover[m].at = isphpbdx_madd(c->mover[m].at, isphx_vec(c->u1 + 4 * (size_t)c->mover[m].particle), k->h);
+}
 static void isphpbdx_soft_begin(ipbd_world *world, const ipbd_arrays *arrays, float h, void *user) {
     isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
-    const float share = 1.0f / (float)c->soft->substeps;
-    int v, m;
+    const isphpbd_parallel *parallel = &c->fluid->desc.parallel;
+    isphpbdx_meeting k;
     (void)world;
     if (!c->in_step) return;
-    for (v = 0; v < arrays->vertex_count; ++v) {
-        const isphpbd_vec3 push = isphpbdx_scale(isphpbdx_get3(c->push, v), share);
-        isphpbdx_put3(arrays->loads, v, push);
-        isphpbdx_book_couple(c, (int)c->soft->vertex_body[v],
-                             isphpbdx_sub(isphpbdx_get3(arrays->positions, v), isphpbdx_get3(c->origin, v)), push, 1.0);
-        if (!(c->weight[v] > 0.0f)) continue;
-        arrays->positions[4 * (size_t)v + 3] = c->weight[v];
-        isphpbdx_add3(arrays->velocities, v, isphpbdx_scale(isphpbdx_get3(c->pull, v), h * isphpbdx_lent_part(c, v)));
-        isphpbdx_add3(arrays->velocities, v, isphpbdx_scale(push, c->weight[v]));
-    }
-    for (m = 0; m < c->mover_count; ++m)
-        c->mover[m].at = isphpbdx_madd(c->mover[m].at, isphx_vec(c->u1 + 4 * (size_t)c->mover[m].particle), h);
+    k.c = c, k.now = arrays->positions, k.h = h, k.patch = NULL;
+    isphpbdx_run(parallel, isphpbdx_load_task, &k, isphpbdx_block_count(arrays->vertex_count));
+    isphpbdx_run(parallel, isphpbdx_advance_task, &k, isphpbdx_block_count(c->mover_count));
 }
 static void isphpbdx_soft_end(ipbd_world *world, const ipbd_arrays *arrays, float h, void *user) {
     isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
@@ -2263,6 +2327,41 @@ static void isphpbdx_list_movers(isphpbdx_coupling *c) {
         isphpbdx_list_quads(c, m);
         c->mover_count++;
     }
+    memset(c->owed, 0, (size_t)c->mover_count * sizeof *c->owed);
+}
+
+/* The vertices of a patch: what their shades are together; then one more. */
+static uint32_t isphpbdx_patch_shades(isphpbdx_coupling *c, int patch, uint32_t more) {
+    const int end = isphpbdx_mini((patch + 1) * ISPHPBDX_PATCH, c->mover_count);
+    uint32_t all = 0;
+    int m, k, j;
+    for (m = patch * ISPHPBDX_PATCH; m < end; ++m) {
+        const int i = c->mover[m].particle;
+        for (k = 0; k < c->contact_count[i]; ++k)
+            for (j = 0; j < 3; ++j) {
+                uint32_t *shades = c->shades + c->face[c->nearby[ISPHPBDX_NEAR * (size_t)i + (size_t)k].face].v[j];
+                all |= *shades, *shades |= more;
+            }
+    }
+    return all;
+}
+/* Patches of one shade may move at once: each takes the first that none of its vertices has. Where there is none left,
+   because triangles are much larger than patches, it goes to the end, where they move one by one. */
+static void isphpbdx_shade_patches(isphpbdx_coupling *c) {
+    const int patches = (c->mover_count + ISPHPBDX_PATCH - 1) / ISPHPBDX_PATCH;
+    int *shade_of = c->patch + patches, *end = c->patch_end, p, k;
+    memset(c->shades, 0, (size_t)c->soft->counts.vertices * sizeof(uint32_t));
+    memset(end, 0, sizeof c->patch_end);
+    for (p = 0; p < patches; ++p) {
+        const uint32_t taken = isphpbdx_patch_shades(c, p, 0u);
+        for (k = 0; k < ISPHPBDX_SHADES && (taken >> k & 1u); ++k) continue;
+        if (k < ISPHPBDX_SHADES) (void)isphpbdx_patch_shades(c, p, 1u << k);
+        shade_of[p] = k, end[k]++;
+    }
+    for (k = 1; k <= ISPHPBDX_SHADES; ++k) end[k] += end[k - 1];
+    for (p = patches - 1; p >= 0; --p) c->patch[--end[shade_of[p]]] = p;
+    for (k = 0; k < ISPHPBDX_SHADES; ++k) end[k] = end[k + 1];
+    end[ISPHPBDX_SHADES] = patches;
 }
 
 /* ==== [coupling-sweep] does a moving point cross a moving triangle? ================================================*/
@@ -2866,13 +2965,16 @@ static bool isphpbdx_water_again(void *user, const float *start, float *position
     c->x0 = start, c->x1 = positions, c->u1 = velocities;
     isphpbdx_see_walls(c);
     memset(c->crumbs, 0, 16 * (size_t)c->soft->counts.vertices);
+    memset(c->lever, 0, (size_t)c->soft->counts.vertices * sizeof *c->lever);
     if (c->outer == 0 && world->desc.budget.outer_iterations > 1 && c->face_count > 0) isphpbdx_keep_softs(c);
     memset(c->change, 0, 16 * (size_t)c->soft->counts.vertices);
     isphpbdx_book_water(c, -1.0);
     isphpbdx_list_movers(c);
+    isphpbdx_shade_patches(c);
     c->in_step = true, c->haste = isphpbdx_find_haste(world);
     isphpbdx_softs_substep(world, seconds);
     c->in_step = false;
+    isphpbdx_book_owed(c);
     for (m = 0; m < c->mover_count; ++m) isphpbdx_add3(c->x1, c->mover[m].particle, c->mover[m].at);
     isphpbdx_measure_mismatch(c);
     c->outer += c->contacts > 0;
@@ -5811,6 +5913,8 @@ ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, 
 #undef ISPHPBDX_SEEN
 #undef ISPHPBDX_GATHER
 #undef ISPHPBDX_FENCED
+#undef ISPHPBDX_PATCH
+#undef ISPHPBDX_SHADES
 #undef ISPHPBDX_YIELD
 #undef ISPHPBDX_MIX
 #undef ISPHPBDX_SEAM
