@@ -58,7 +58,14 @@
     X(void, GetProgramiv, (GLuint, GLenum, GLint *))                                                                   \
     X(void, UseProgram, (GLuint))                                                                                      \
     X(GLint, GetUniformLocation, (GLuint, const char *))                                                               \
-    X(void, Uniform2f, (GLint, GLfloat, GLfloat))
+    X(void, Uniform1i, (GLint, GLint))                                                                                 \
+    X(void, Uniform2f, (GLint, GLfloat, GLfloat))                                                                      \
+    X(void, Uniform4f, (GLint, GLfloat, GLfloat, GLfloat, GLfloat))                                                    \
+    X(void, GenTextures, (GLsizei, GLuint *))                                                                          \
+    X(void, ActiveTexture, (GLenum))                                                                                   \
+    X(void, BindTexture, (GLenum, GLuint))                                                                             \
+    X(void, TexParameteri, (GLenum, GLenum, GLint))                                                                    \
+    X(void, CopyTexImage2D, (GLenum, GLint, GLenum, GLint, GLint, GLsizei, GLsizei, GLint))
 
 typedef struct view_gl {
 #define VIEW_MEMBER(result, name, arguments) result(APIENTRY *name) arguments;
@@ -105,9 +112,76 @@ static const char *const view_solid_vertex =
 static const char *const view_solid_fragment =
     "#version 120\n"
     "varying vec4 tint; varying vec3 n, at;\n"
+    "uniform vec4 tile;\n" /* x, z of the middle, side in m of the squares of the floor; 0: no floor */
     "void main() { vec3 m = dot(n, n) > 0.0 ? n : cross(dFdx(at), dFdy(at));\n" /* no normal: faceted */
     "  float d = dot(normalize(m), vec3(0.42, 0.74, 0.53));\n"
-    "  gl_FragColor = vec4(tint.rgb * (0.40 + 0.60 * abs(d)), tint.a); }\n";
+    "  vec3 color = tint.rgb * (0.40 + 0.60 * abs(d));\n"
+    "  if (tile.z > 0.0) { vec2 q = (at.xz - tile.xy) / tile.z, c = mod(floor(q), 2.0);\n"
+    "    color = mix(color * (c.x == c.y ? 1.0 : 0.92), vec3(0.72, 0.79, 0.86), smoothstep(5.0, 30.0, length(q))); }\n"
+    "  gl_FragColor = vec4(color, tint.a); }\n";
+
+/* Water as a surface, on the screen: the nearest depth of the particles, smoothed, becomes a surface with normals; how
+   much light their number takes away becomes its colour (van der Laan et al. 2009, "Screen space fluid rendering
+   with curvature flow", with a filter that keeps edges instead of the curvature). Depths are packed into 24 bits. The
+   back buffer is copied from pass to pass: no more than OpenGL 2.1 is needed. */
+#define VIEW_PACK                                                                                                      \
+    "vec4 pack(float z) { vec3 c = fract(z * vec3(1.0, 255.0, 65025.0)); return vec4(c - c.yzz / vec3(255.0, 255.0, "  \
+    "1e9), 1.0); }\n"                                                                                                  \
+    "float depth(vec4 c) { return dot(c.rgb, vec3(1.0, 1.0 / 255.0, 1.0 / 65025.0)); }\n"
+static const char *const view_depth_vertex =
+    "#version 120\n"
+    "uniform vec4 lens; varying float z;\n" /* diameter (m), pixels per radian, farthest (m), filter */
+    "void main() { gl_Position = gl_ModelViewProjectionMatrix * gl_Vertex; z = gl_Position.w / lens.z;\n"
+    "  gl_PointSize = max(1.6 * lens.x * lens.y / gl_Position.w, 2.0); }\n";
+static const char *const view_depth_fragment =
+    "#version 120\n"
+    "uniform vec4 lens; varying float z;\n" VIEW_PACK
+    "void main() { vec2 p = 2.0 * gl_PointCoord - 1.0; float r = dot(p, p); if (r > 1.0) discard;\n"
+    "  float bulge = 0.5 * lens.x * sqrt(1.0 - r) / lens.z;\n"
+    "  gl_FragDepth = z - bulge; gl_FragColor = pack(clamp(z - bulge, 0.0, 0.999)); }\n";
+static const char *const view_amount_fragment =
+    "#version 120\n"
+    "varying vec4 tint;\n"
+    "void main() { vec2 p = 2.0 * gl_PointCoord - 1.0; float r = dot(p, p); if (r > 1.0) discard;\n"
+    "  gl_FragColor = tint * sqrt(1.0 - r); }\n";
+static const char *const view_screen_vertex =
+    "#version 120\n"
+    "varying vec2 uv;\n"
+    "void main() { gl_Position = gl_Vertex; uv = 0.5 + 0.5 * gl_Vertex.xy; }\n";
+static const char *const view_smooth_fragment =
+    "#version 120\n"
+    "uniform sampler2D near; uniform vec4 lens; uniform vec2 along; varying vec2 uv;\n" VIEW_PACK
+    "void main() { float z = depth(texture2D(near, uv)), sum = 0.0, weights = 0.0;\n"
+    "  if (z > 0.998) { gl_FragColor = vec4(1.0); return; }\n"
+    "  float reach = max(0.2 * lens.x * lens.y / (z * lens.z) * lens.w, 1.0);\n" /* pixels between samples */
+    "  for (int i = -10; i <= 10; ++i) {\n"
+    "    float q = depth(texture2D(near, uv + float(i) * reach * along));\n"
+    "    float off = (q - z) * lens.z / (1.5 * lens.x), t = float(i) / 5.0;\n"
+    "    float w = q > 0.998 ? 0.0 : exp(-t * t - off * off); sum += w * q, weights += w; }\n"
+    "  gl_FragColor = pack(sum / weights); }\n";
+static const char *const view_water_fragment =
+    "#version 120\n"
+    "uniform sampler2D near, amount, behind; uniform vec4 lens, clip; uniform vec2 pixel; varying vec2 uv;\n"
+    "uniform vec4 soak0, soak1, glow0, glow1;\n" VIEW_PACK
+    "vec3 place(vec2 at) { float z = depth(texture2D(near, at)) * lens.z;\n"
+    "  return vec3((2.0 * at - 1.0) * clip.zw * z, -z); }\n"
+    "vec3 slope(vec3 p, vec2 d) { vec3 a = place(uv + d) - p, b = p - place(uv - d);\n"
+    "  return abs(a.z) < abs(b.z) ? a : b; }\n"
+    "void main() { vec3 p = place(uv); if (-p.z > 0.998 * lens.z) discard;\n"
+    "  vec3 n = normalize(cross(slope(p, vec2(2.0 * pixel.x, 0.0)), slope(p, vec2(0.0, 2.0 * pixel.y))));\n"
+    "  vec3 d = normalize(p);\n"
+    "  vec2 much = vec2(0.0); float ball = 0.4 * lens.x * lens.y / -p.z;\n"
+    "  for (int i = -2; i <= 2; ++i) for (int k = -2; k <= 2; ++k)\n"
+    "    much += 0.04 * texture2D(amount, uv + ball * pixel * vec2(float(i), float(k))).rg;\n"
+    "  vec3 tau = much.x * soak0.rgb + much.y * soak1.rgb, mirror = reflect(d, n);\n"
+    "  vec3 glow = (much.x * glow0.rgb + much.y * glow1.rgb) / max(much.x + much.y, 0.001);\n"
+    "  vec3 seen = texture2D(behind, uv + 0.04 * min(tau.r, 1.0) * n.xy).rgb * exp(-tau);\n"
+    "  seen += glow * (1.0 - exp(-0.4 * max(tau.r, tau.b)));\n"
+    "  float f = 0.02 + 0.98 * pow(1.0 - max(-dot(n, d), 0.0), 5.0);\n"
+    "  seen = mix(seen, vec3(0.72, 0.79, 0.86) + 0.1 * mirror.y, f);\n"
+    "  seen += pow(max(dot(mirror, vec3(0.36, 0.80, 0.48)), 0.0), 60.0);\n"
+    "  gl_FragDepth = 0.5 + 0.5 * (clip.x + clip.y / (0.6 * lens.x - p.z));\n" /* behind the skin that it touches */
+    "  gl_FragColor = vec4(seen, 1.0); }\n";
 
 static GLuint view_program(const view_gl *gl, const char *vertex, const char *fragment) {
     GLuint program = gl->CreateProgram(), shader[2];
@@ -127,7 +201,17 @@ static GLuint view_program(const view_gl *gl, const char *vertex, const char *fr
 
 /* ---- state ------------------------------------------------------------------------------------------------------- */
 
+/* in distances of the eye: the clipping planes, and how far water is seen */
+#define VIEW_NEAREST  0.02f
+#define VIEW_FARTHEST 20.0f
+#define VIEW_FAR      5.0f
+
 enum { VIEW_SLIDERS = 8, VIEW_PANEL_WIDTH = 330, VIEW_PANEL_HEIGHT = 318, VIEW_ROW = 16, VIEW_BALLS = 4 };
+enum { VIEW_NEAR = 0, VIEW_AMOUNT, VIEW_BEHIND, VIEW_TEXTURES }; /* the copies of the screen that water needs */
+enum {
+    VIEW_SHARE = 8
+}; /* of 255: how much of a liquid a particle is; 32 of them behind each other are all that is told */
+enum { COLORS_SURFACE = 0, COLORS_PRESSURE, COLORS_SPEED, COLORS_BALLS, COLORS_COUNT };
 
 typedef struct view_slider {
     const char *name;
@@ -158,7 +242,8 @@ typedef struct view {
     vec3 *normals;
     int tint_capacity, normal_capacity;
     view_gl gl;
-    GLuint ball_program, solid_program;
+    GLuint ball_program, solid_program, depth_program, amount_program, smooth_program, water_program;
+    GLuint textures[VIEW_TEXTURES];
     double step_ms; /* smoothed */
 } view;
 
@@ -225,7 +310,7 @@ static void view_next_scene(view *v) {
 
 static void view_camera(view *v) {
     float f = 1.0f / tanf(0.5f * v->fov * 0.017453293f), aspect = (float)v->width / (float)v->height;
-    float nearest = 0.02f * v->distance, farthest = 20.0f * v->distance, row[3][4];
+    float nearest = VIEW_NEAREST * v->distance, farthest = VIEW_FARTHEST * v->distance, row[3][4];
     float a = (farthest + nearest) / (nearest - farthest), b = 2.0f * farthest * nearest / (nearest - farthest);
     float lowest = (v->s->ground - v->target.y) / v->distance + 0.02f; /* the eye stays above the ground */
     vec3 back, axis[3];
@@ -320,37 +405,116 @@ static void view_press(view *v, int x, int y) {
 
 /* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
-static uint32_t view_tint(const view *v, const isph_view *view_, int i) { /* bytes r, g, b, a in memory */
-    float scale = sqrtf(19.62f * (v->s->shown_hi.y - v->s->shown_lo.y)), value;
-    uint32_t rgb;
-    if (v->colors == 1) value = view_->pressure[i] / (4905.0f * (v->s->shown_hi.y - v->s->shown_lo.y));
-    else value = v3_length(scene_velocity(view_, i)) / scale;
-    if (v->colors) rgb = render_pressure_color(value);
-    else if (view_->material[i]) rgb = 0xd9a441u;
-    else
-        rgb = ((uint32_t)(30.0f + 200.0f * f_clamp(value, 0, 1)) << 16) |
-              ((uint32_t)(110.0f + 130.0f * f_clamp(value, 0, 1)) << 8) | 0xf0u;
+static uint32_t view_bytes(uint32_t rgb) { /* r, g, b, a in memory */
     return (rgb >> 16 & 255u) | (rgb & 0xff00u) | (rgb & 255u) << 16 | 0xff000000u;
 }
 
-static void view_draw_particles(view *v) {
+static uint32_t view_tint(const view *v, const isph_view *view_, int i) {
+    float scale = sqrtf(19.62f * (v->s->shown_hi.y - v->s->shown_lo.y)), value;
+    if (v->colors == COLORS_SURFACE) return (uint32_t)VIEW_SHARE << (view_->material[i] ? 8 : 0); /* red or green */
+    if (v->colors == COLORS_PRESSURE) value = view_->pressure[i] / (4905.0f * (v->s->shown_hi.y - v->s->shown_lo.y));
+    else value = v3_length(scene_velocity(view_, i)) / scale;
+    if (v->colors != COLORS_BALLS) return view_bytes(render_pressure_color(value));
+    if (view_->material[i]) return view_bytes(0xd9a441u);
+    value = f_clamp(value, 0.0f, 1.0f);
+    return view_bytes((uint32_t)(30.0f + 200.0f * value) << 16 | (uint32_t)(110.0f + 130.0f * value) << 8 | 0xf0u);
+}
+
+static float view_pixels_per_radian(const view *v) {
+    return (float)v->height / (2.0f * tanf(0.5f * v->fov * 0.017453293f));
+}
+
+static void view_draw_points(view *v, GLuint program) {
     isph_view particles = isph_particles(v->s->fluid);
     const view_gl *gl = &v->gl;
-    int i;
-    if (particles.count > v->tint_capacity) {
-        uint32_t *tints = (uint32_t *)realloc(v->tints, (size_t)particles.count * sizeof(uint32_t));
-        if (!tints) return;
-        v->tints = tints, v->tint_capacity = particles.count;
-    }
-    for (i = 0; i < particles.count; ++i) v->tints[i] = view_tint(v, &particles, i);
-    gl->UseProgram(v->ball_program);
-    gl->Uniform2f(gl->GetUniformLocation(v->ball_program, "size"), v->s->spacing,
-                  (float)v->height / (2.0f * tanf(0.5f * v->fov * 0.017453293f)));
+    gl->UseProgram(program);
+    gl->Uniform2f(gl->GetUniformLocation(program, "size"), v->s->spacing, view_pixels_per_radian(v));
+    gl->Uniform4f(gl->GetUniformLocation(program, "lens"), v->s->spacing, view_pixels_per_radian(v),
+                  VIEW_FAR * v->distance, 0.0f);
     gl->EnableClientState(GL_COLOR_ARRAY);
     gl->VertexPointer(3, GL_FLOAT, (GLsizei)particles.stride_bytes, particles.position);
     gl->ColorPointer(4, GL_UNSIGNED_BYTE, 0, v->tints);
     gl->DrawArrays(GL_POINTS, 0, particles.count);
     gl->DisableClientState(GL_COLOR_ARRAY);
+}
+
+static bool view_tint_particles(view *v) {
+    isph_view particles = isph_particles(v->s->fluid);
+    int i;
+    if (particles.count > v->tint_capacity) {
+        uint32_t *tints = (uint32_t *)realloc(v->tints, (size_t)particles.count * sizeof(uint32_t));
+        if (!tints) return false;
+        v->tints = tints, v->tint_capacity = particles.count;
+    }
+    for (i = 0; i < particles.count; ++i) v->tints[i] = view_tint(v, &particles, i);
+    return particles.count > 0;
+}
+
+/* ---- water on the screen ----------------------------------------------------------------------------------------- */
+
+static void view_keep(const view *v, int texture) { /* a copy of the back buffer */
+    const view_gl *gl = &v->gl;
+    gl->ActiveTexture(GL_TEXTURE0 + (GLenum)texture);
+    gl->BindTexture(GL_TEXTURE_2D, v->textures[texture]);
+    gl->CopyTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, 0, 0, v->width, v->height, 0);
+    gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, texture == VIEW_NEAR ? GL_NEAREST : GL_LINEAR);
+    gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, texture == VIEW_NEAR ? GL_NEAREST : GL_LINEAR);
+    gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    gl->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+}
+
+/* What a full byte of a liquid's amount takes away of the light, and the colour that it gives back. A ball covers on
+   average 0.52 of its spacing squared: pi / 4 of it, two thirds as bright as its middle. */
+static void view_send_liquid(const view *v, GLuint program, int kind, const char *soak, const char *glow) {
+    const render_liquid *look = &v->s->look[kind];
+    vec3 tau = v3_scale(look->absorption, v->s->spacing * 255.0f / (0.52f * (float)VIEW_SHARE));
+    v->gl.Uniform4f(v->gl.GetUniformLocation(program, soak), tau.x, tau.y, tau.z, 0.0f);
+    v->gl.Uniform4f(v->gl.GetUniformLocation(program, glow), sqrtf(look->scatter.x), sqrtf(look->scatter.y),
+                    sqrtf(look->scatter.z), 0.0f);
+}
+
+/* Two triangles over the whole screen; wide: of the filter. */
+static void view_draw_screen(const view *v, GLuint program, float along_x, float along_y, float wide) {
+    static const float corner[12] = {-1, -1, 0, 1, -1, 0, -1, 1, 0, 1, 1, 0};
+    static const char *const names[VIEW_TEXTURES] = {"near", "amount", "behind"};
+    const view_gl *gl = &v->gl;
+    float tangent = tanf(0.5f * v->fov * 0.017453293f), nearest = VIEW_NEAREST * v->distance;
+    float farthest = VIEW_FARTHEST * v->distance;
+    int i;
+    gl->UseProgram(program);
+    for (i = 0; i < VIEW_TEXTURES; ++i) gl->Uniform1i(gl->GetUniformLocation(program, names[i]), i);
+    gl->Uniform4f(gl->GetUniformLocation(program, "lens"), v->s->spacing, view_pixels_per_radian(v),
+                  VIEW_FAR * v->distance, wide);
+    gl->Uniform4f(gl->GetUniformLocation(program, "clip"), (farthest + nearest) / (farthest - nearest),
+                  -2.0f * farthest * nearest / (farthest - nearest), tangent * (float)v->width / (float)v->height,
+                  tangent);
+    gl->Uniform2f(gl->GetUniformLocation(program, "along"), along_x / (float)v->width, along_y / (float)v->height);
+    gl->Uniform2f(gl->GetUniformLocation(program, "pixel"), 1.0f / (float)v->width, 1.0f / (float)v->height);
+    view_send_liquid(v, program, 0, "soak0", "glow0"), view_send_liquid(v, program, 1, "soak1", "glow1");
+    gl->VertexPointer(3, GL_FLOAT, 0, corner);
+    gl->DrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+}
+
+/* Depth and amount of the water, kept as textures; leaves the back buffer to what comes next. */
+static void view_measure_water(view *v) {
+    const view_gl *gl = &v->gl;
+    int pass;
+    gl->ClearColor(1, 1, 1, 1);
+    gl->Clear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+    view_draw_points(v, v->depth_program);
+    view_keep(v, VIEW_NEAR);
+    gl->Disable(GL_DEPTH_TEST);
+    for (pass = 0; pass < 6; ++pass) { /* across and down, ever narrower: what lies between samples is met later */
+        static const float wide[3] = {1.0f, 0.4f, 0.0f};
+        view_draw_screen(v, v->smooth_program, pass & 1 ? 0.0f : 1.0f, pass & 1 ? 1.0f : 0.0f, wide[pass / 2]);
+        view_keep(v, VIEW_NEAR);
+    }
+    gl->ClearColor(0, 0, 0, 1);
+    gl->Clear(GL_COLOR_BUFFER_BIT);
+    gl->Enable(GL_BLEND), gl->BlendFunc(GL_ONE, GL_ONE);
+    view_draw_points(v, v->amount_program);
+    gl->Disable(GL_BLEND), gl->Enable(GL_DEPTH_TEST);
+    view_keep(v, VIEW_AMOUNT);
 }
 
 static void view_draw_object(view *v, const scene_object *o) {
@@ -376,15 +540,19 @@ static void view_draw_object(view *v, const scene_object *o) {
 
 static void view_draw_ground(view *v) {
     const view_gl *gl = &v->gl;
-    float size = 2.0f * v3_length(v3_sub(v->s->shown_hi, v->s->shown_lo)), y = v->s->ground - 1e-3f * size;
+    float side = 0.125f * v3_length(v3_sub(v->s->shown_hi, v->s->shown_lo)), size = 40.0f * side;
+    float y = v->s->ground - 0.01f * side;
+    GLint tile = gl->GetUniformLocation(v->solid_program, "tile");
     vec3 c = v->s->target, corner[4], normal[4];
     int i;
     for (i = 0; i < 4; ++i)
         corner[i] = v3(c.x + (i & 1 ? size : -size), y, c.z + (i & 2 ? size : -size)), normal[i] = v3(0, 1, 0);
-    gl->Color4f(0.62f, 0.61f, 0.58f, 1.0f);
+    gl->Color4f(0.80f, 0.78f, 0.74f, 1.0f);
+    gl->Uniform4f(tile, c.x, c.z, side, 0.0f);
     gl->VertexPointer(3, GL_FLOAT, sizeof(vec3), corner);
     gl->NormalPointer(GL_FLOAT, sizeof(vec3), normal);
     gl->DrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    gl->Uniform4f(tile, 0.0f, 0.0f, 0.0f, 0.0f);
 }
 
 static void view_draw_solids(view *v, bool opaque) {
@@ -427,10 +595,9 @@ static void view_draw_panel(view *v) {
     snprintf(line, sizeof line, "substeps %d  iterations %d + %d", t.substeps, t.pressure_iterations,
              t.density_iterations),
         view_say(v, 8, line);
-    snprintf(line, sizeof line, "leaked %d  removed %d", scene_leaked(v->s), (int)t.total_culled),
-        view_say(v, 9, line);
-    view_say(v, 10, "space n r b c tab: pause step reset");
-    view_say(v, 11, "ball colours scene");
+    snprintf(line, sizeof line, "leaked %d  removed %d", scene_leaked(v->s), (int)t.total_culled), view_say(v, 9, line);
+    view_say(v, 10, "space pause   n step   r reset");
+    view_say(v, 11, "b shoot   c colours   tab next scene");
     for (i = 0; i < VIEW_SLIDERS; ++i) {
         const view_slider *slider = &v->sliders[i];
         int top = view_slider_top(i), full = VIEW_PANEL_WIDTH - 20;
@@ -451,17 +618,26 @@ static void view_draw_panel(view *v) {
 
 static void view_draw(view *v) {
     const view_gl *gl = &v->gl;
+    bool wet, smooth;
     scene_update_objects(v->s);
     view_camera(v);
     gl->Viewport(0, 0, v->width, v->height);
-    gl->ClearColor(0.72f, 0.79f, 0.86f, 1.0f);
-    gl->Clear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     gl->Enable(GL_DEPTH_TEST), gl->Enable(GL_PROGRAM_POINT_SIZE), gl->Enable(GL_POINT_SPRITE);
     gl->MatrixMode(GL_PROJECTION);
     gl->LoadMatrixf(v->matrix);
     gl->EnableClientState(GL_VERTEX_ARRAY);
+    wet = view_tint_particles(v), smooth = wet && v->colors == COLORS_SURFACE;
+    if (smooth) view_measure_water(v);
+    gl->ClearColor(0.72f, 0.79f, 0.86f, 1.0f);
+    gl->Clear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     view_draw_solids(v, true);
-    view_draw_particles(v);
+    if (smooth) {
+        view_keep(v, VIEW_BEHIND);
+        view_draw_screen(v, v->water_program, 0.0f, 0.0f, 0.0f);
+        gl->ActiveTexture(GL_TEXTURE0);
+    } else if (wet) {
+        view_draw_points(v, v->ball_program);
+    }
     gl->Enable(GL_BLEND), gl->BlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA), gl->DepthMask(GL_FALSE);
     view_draw_solids(v, false);
     gl->Disable(GL_BLEND), gl->DepthMask(GL_TRUE);
@@ -497,7 +673,7 @@ static void view_key(view *v, int key, int x, int y) {
         case 'n': view_step(v); break;
         case 'r': v->quit = !view_reset(v, false); break;
         case 'b': view_shoot(v, x, y); break;
-        case 'c': v->colors = (v->colors + 1) % 3; break;
+        case 'c': v->colors = (v->colors + 1) % COLORS_COUNT; break;
         case '\t': view_next_scene(v); break;
         case 27: v->quit = true; break;
         default: break;
@@ -616,7 +792,14 @@ static bool view_open(view *v, SDL_Window **window) {
     if (!view_load_gl(&v->gl)) return false;
     v->ball_program = view_program(&v->gl, view_ball_vertex, view_ball_fragment);
     v->solid_program = view_program(&v->gl, view_solid_vertex, view_solid_fragment);
-    if (!v->ball_program || !v->solid_program) return fprintf(stderr, "view: the shaders do not compile\n"), false;
+    v->depth_program = view_program(&v->gl, view_depth_vertex, view_depth_fragment);
+    v->amount_program = view_program(&v->gl, view_ball_vertex, view_amount_fragment);
+    v->smooth_program = view_program(&v->gl, view_screen_vertex, view_smooth_fragment);
+    v->water_program = view_program(&v->gl, view_screen_vertex, view_water_fragment);
+    v->gl.GenTextures(VIEW_TEXTURES, v->textures);
+    if (!v->ball_program || !v->solid_program || !v->depth_program || !v->amount_program || !v->smooth_program ||
+        !v->water_program)
+        return fprintf(stderr, "view: the shaders do not compile\n"), false;
     return image_create(&v->panel, VIEW_PANEL_WIDTH, VIEW_PANEL_HEIGHT);
 }
 
