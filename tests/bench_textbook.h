@@ -13,7 +13,7 @@ typedef struct textbook {
     double dx, reach, seconds, box[3];
     double (*x)[3], (*u)[3], (*star)[3];
     double *density, *diagonal, *rhs[2], *solution[2], *work[6];
-    int *head, *next, *row_start, *column;
+    int *head, *next, *row_start, *column, (*cell)[3];
     double *value;
 } textbook;
 
@@ -31,6 +31,7 @@ static void textbook_init(textbook *t, int n, double reach_in_spacings) {
     for (int k = 0; k < 6; ++k) t->work[k] = textbook_doubles(n);
     t->head = (int *)need(calloc((size_t)t->buckets, sizeof(int)));
     t->next = (int *)need(calloc((size_t)n, sizeof(int)));
+    t->cell = (int(*)[3])need(calloc((size_t)n, sizeof *t->cell));
     t->row_start = (int *)need(calloc((size_t)n + 1, sizeof(int)));
     t->column = (int *)need(calloc((size_t)t->entry_capacity, sizeof(int)));
     t->value = textbook_doubles(t->entry_capacity);
@@ -40,7 +41,7 @@ static void textbook_free(textbook *t) {
     free(t->x), free(t->u), free(t->star), free(t->density), free(t->diagonal);
     for (int k = 0; k < 2; ++k) free(t->rhs[k]), free(t->solution[k]);
     for (int k = 0; k < 6; ++k) free(t->work[k]);
-    free(t->head), free(t->next), free(t->row_start), free(t->column), free(t->value);
+    free(t->head), free(t->next), free(t->cell), free(t->row_start), free(t->column), free(t->value);
 }
 
 static int textbook_bucket(const textbook *t, int i, int j, int k) {
@@ -48,8 +49,8 @@ static int textbook_bucket(const textbook *t, int i, int j, int k) {
     return (int)(hash % (uint32_t)t->buckets);
 }
 
-static void textbook_cell(const textbook *t, int i, int cell[3]) {
-    for (int k = 0; k < 3; ++k) cell[k] = (int)floor(t->x[i][k] / t->reach);
+static void textbook_cell(const textbook *t, int i) {
+    for (int k = 0; k < 3; ++k) t->cell[i][k] = (int)floor(t->x[i][k] / t->reach);
 }
 
 static double textbook_distance2(const textbook *t, int a, int b) {
@@ -60,8 +61,7 @@ static double textbook_distance2(const textbook *t, int a, int b) {
 
 static void textbook_search_cell(textbook *t, int a, const int cell[3]) {
     for (int b = t->head[textbook_bucket(t, cell[0], cell[1], cell[2])]; b >= 0; b = t->next[b]) {
-        int other[3];
-        textbook_cell(t, b, other); /* buckets mix cells */
+        const int *other = t->cell[b]; /* buckets mix cells */
         if (other[0] != cell[0] || other[1] != cell[1] || other[2] != cell[2]) continue;
         if (a != b && textbook_distance2(t, a, b) < t->reach * t->reach && t->entries < t->entry_capacity) {
             t->column[t->entries++] = b;
@@ -70,17 +70,17 @@ static void textbook_search_cell(textbook *t, int a, const int cell[3]) {
 }
 
 static void textbook_neighbours(textbook *t) {
-    int cell[3], c[3];
+    int c[3];
     for (int i = 0; i < t->buckets; ++i) t->head[i] = -1;
     for (int i = 0; i < t->n; ++i) {
-        textbook_cell(t, i, cell);
-        int *head = &t->head[textbook_bucket(t, cell[0], cell[1], cell[2])];
+        textbook_cell(t, i);
+        int *head = &t->head[textbook_bucket(t, t->cell[i][0], t->cell[i][1], t->cell[i][2])];
         t->next[i] = *head, *head = i;
     }
     t->entries = 0;
     for (int i = 0; i < t->n; ++i) {
+        const int *cell = t->cell[i];
         t->row_start[i] = t->entries;
-        textbook_cell(t, i, cell);
         for (c[2] = cell[2] - 1; c[2] <= cell[2] + 1; ++c[2]) {
             for (c[1] = cell[1] - 1; c[1] <= cell[1] + 1; ++c[1]) {
                 for (c[0] = cell[0] - 1; c[0] <= cell[0] + 1; ++c[0]) textbook_search_cell(t, i, c);
