@@ -5176,7 +5176,7 @@ static void isphx_rows_pad(isph_fluid *f, int i) {
     for (k = 0; k < 4; ++k) f->pair[k][2 * i] = f->pair[k][2 * i + 1] = 0.0f;
     for (k = 0; k < 4; ++k) f->position[4 * i + k] = f->velocity[4 * i + k] = f->wall[4 * i + k] = 0.0f;
     for (k = 0; k < 4; ++k) f->moment[4 * i + k] = f->mixed[4 * i + k] = 0.0f;
-    f->scale[i] = 1.0f, f->material[i] = 0, f->entry_count[i] = 0;
+    f->scale[i] = 1.0f, f->density_pressure[i] = 0.0f, f->material[i] = 0, f->entry_count[i] = 0;
 }
 
 /* The chunk that follows in its stretch: first entry of the matrix that is free, and where its room ends. */
