@@ -103,7 +103,7 @@ static bool water_balloon_build(scene *s) {
     mesh_free(&ball);
     if (!o) return false;
     o->opacity = 0.12f, o->guard = GUARD_HOLDS;
-    s->look[0] = render_water(0.30f), s->foam = 0.0f, s->slow = 4.0f;
+    s->look[0] = render_water(1.0f), s->foam = 0.0f, s->slow = 4.0f;
     scene_camera(s, v3(-0.16f, 0, -0.16f), v3(0.16f, 0.49f, 0.16f), 20.0f, 10.0f);
     why = isphpbd_fluid_fill_soft(s->world, s->liquid[0], handle, 0.25f * s->spacing, NULL);
     return why == ISPHPBD_OK ? true : scene_fail(s, "filling", why);

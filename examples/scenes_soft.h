@@ -209,11 +209,11 @@ static bool jelly_cube(scene *s, vec3 place, float turn, vec3 color) {
 static bool jelly_build(scene *s) {
     if (!scene_start_soft(s, v3(0, 0, 0), 12) || !scene_soft_collider(s, isphpbd_shape_plane(), v3(0, 0, 0)))
         return false;
-    scene_camera(s, v3(-0.9f, 0, -0.7f), v3(1.5f, 1.6f, 0.7f), 25.0f, 16.0f);
+    scene_camera(s, v3(-1.6f, 0, -0.7f), v3(0.9f, 1.6f, 0.7f), 25.0f, 16.0f);
     return jelly_cube(s, v3(-0.25f, 0.35f, 0), 0.2f, v3(0.55f, 0.06f, 0.05f)) &&
            jelly_cube(s, v3(0.27f, 0.45f, 0.05f), 0.5f, v3(0.60f, 0.36f, 0.03f)) &&
            jelly_cube(s, v3(0.0f, 0.95f, 0.02f), 0.3f, v3(0.08f, 0.40f, 0.08f)) &&
-           jelly_cube(s, v3(0.08f, 1.5f, -0.05f), 0.7f, v3(0.05f, 0.18f, 0.50f));
+           jelly_cube(s, v3(-0.04f, 1.5f, 0.02f), 0.7f, v3(0.05f, 0.18f, 0.50f));
 }
 
 static void jelly_check(scene *s) {
