@@ -8256,6 +8256,7 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_COOKIE_BOUNDARY
 #undef ISPHX_MAX_PLACE
 #undef ISPHX_MAX_MOTION
+#undef ISPHX_PAIR_SPAN
 #undef ISPHX_LEAF
 #undef ISPHX_TAIT_EXPONENT
 #undef ISPHX_ARTIFICIAL_VISCOSITY
