@@ -513,8 +513,8 @@ ISPHPBD_API ipbd_view ipbd_body_view(const ipbd_world *world, ipbd_body body);
 /* Position and velocity (either may be NULL) of an input vertex. */
 ISPHPBD_API isphpbd_result ipbd_body_vertex(const ipbd_world *world, ipbd_body body, int input_vertex,
                                             isphpbd_vec3 *position, isphpbd_vec3 *velocity);
-/* Copies the positions of all input vertices in input order; left-out vertices keep what is there. normals may be NULL.
-   */
+/* Copies the positions of all input vertices in input order; left-out vertices keep what is there. normals may be
+   NULL. */
 ISPHPBD_API isphpbd_result ipbd_body_read(const ipbd_world *world, ipbd_body body, float *positions, float *normals,
                                           size_t stride_bytes);
 
@@ -613,8 +613,8 @@ ISPHPBD_API isphpbd_result ipbd_collider_pose(const ipbd_world *world, ipbd_coll
 /* Mass and inertia as in the desc, from the next step on. */
 ISPHPBD_API isphpbd_result ipbd_collider_set_mass(ipbd_world *world, ipbd_collider collider, float mass,
                                                   isphpbd_vec3 inertia);
-/* Impulses of all contacts and attachments since the last call: N s, and N m s about the pose's position, world axes.
-   */
+/* Impulses of all contacts and attachments since the last call: N s, and N m s about the pose's position, world
+   axes. */
 ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_collider collider, isphpbd_vec3 *linear,
                                                       isphpbd_vec3 *angular);
 
@@ -626,8 +626,8 @@ ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_co
 ISPHPBD_API ipbd_skin ipbd_skin_create(ipbd_world *world, ipbd_body body, const float *positions, size_t stride_bytes,
                                        int count, isphpbd_result *why);
 ISPHPBD_API isphpbd_result ipbd_skin_destroy(ipbd_world *world, ipbd_skin skin);
-/* Writes the moved points and, if normals is not NULL, the area-weighted unit normals of the given triangles over them.
-   */
+/* Writes the moved points and, if normals is not NULL, the area-weighted unit normals of the given triangles over
+   them. */
 ISPHPBD_API isphpbd_result ipbd_skin_read(const ipbd_world *world, ipbd_skin skin, float *positions, float *normals,
                                           size_t stride_bytes, const uint32_t *triangles, int triangle_count);
 
@@ -1006,19 +1006,17 @@ extern "C" {
 #define IPBDX_GROUP           8      /* of them that look together */
 #define IPBDX_STARTS          64     /* nodes that they remember */
 #define IPBDX_PI              3.14159265358979f
-#define IPBDX_PUSH_SPEED                                                                                               \
-    1.0f                      /* m/s: how fast parts that start too near are moved apart, without adding velocity
-*/
-#define IPBDX_ALERT 1.1f /* contact distances: what is that near is watched; by trial, the bends of a folded canvas push
-                            its layers together by 6 % of their thickness in a substep */
+/* Parts that start too near are moved apart so fast (m/s), without adding velocity, and at most by this share of what
+   is missing per substep: more makes layers tremble. */
+#define IPBDX_PUSH_SPEED 1.0f
+#define IPBDX_PUSH_SHARE 0.1f
+/* Contact distances: what is that near is watched. By trial: the bends of a folded canvas push its layers together by
+   6 % of their thickness in a substep. */
+#define IPBDX_ALERT      1.1f
 #define IPBDX_REST_SPEED 1.0f /* m/s: soft parts in contact that move less against each other come to rest */
-#define IPBDX_SWEEPS                                                                                                   \
-    0.5f                     /* sweeps over elastic elements per unit of shortfall, see [substep]; 0.3 still
-works */
-#define IPBDX_MOST_SWEEPS 10 /* per iteration */
-#define IPBDX_PUSH_SHARE                                                                                               \
-    0.1f /* and at most this share of what is missing per substep: more makes layers tremble
-*/
+/* Sweeps over elastic elements per unit of shortfall, see [substep] (0.3 still works), and at most, per iteration. */
+#define IPBDX_SWEEPS           0.5f
+#define IPBDX_MOST_SWEEPS      10
 #define IPBDX_STIFFNESS_PERIOD (1.0f / 60.0f) /* s: a PBD stiffness k takes the share k of an error away in this time */
 #define IPBDX_HARDENING        30.0f /* F = K x (1 + this * (strain / ((1 - k) / k))^2), at most K x (1 + this) */
 
@@ -3627,8 +3625,8 @@ static void ipbdx_predict_task(void *context, int index) {
 }
 /* Long range attachments (Kim et al. 2012): not further from a pin than the mesh allows; where pins are farther apart
    than that, as far as they stretch the mesh. A tether takes a share of the excess per iteration only: a full stop
-   would be a wall for what flies into the cloth. Each carries one vertex: at rest the excess is g h^2 / share, 0.04 mm.
-   */
+   would be a wall for what flies into the cloth. Each carries one vertex: at rest the excess is g h^2 / share, 0.04
+   mm. */
 static isphpbd_vec3 ipbdx_anchor(const ipbd_world *world, const ipbdx_body *body, const ipbdx_tether *tether) {
     return ipbdx_v3(world->positions + 4 * ((size_t)body->vertex_begin + tether->anchor));
 }
@@ -3682,8 +3680,8 @@ static void ipbdx_pull_tethers(ipbd_world *world, const ipbdx_body *body, int v)
         tethers[k].pull += excess / x[3];
     }
 }
-/* v + (x - (start + h v)) / h instead of (x - start) / h: the rounding of the prediction cancels, free flight is exact.
-   */
+/* v + (x - (start + h v)) / h instead of (x - start) / h: the rounding of the prediction cancels, free flight is
+   exact. */
 static bool ipbdx_end_vertex(ipbd_world *world, int v, isphpbdx_f4 h, isphpbdx_f4 inverse_h) {
     float *x = world->positions + 4 * (size_t)v, *velocity = world->velocities + 4 * (size_t)v,
           *start = world->starts + 4 * (size_t)v;
@@ -5350,8 +5348,8 @@ static float ipbdx_advance(const ipbdx_near_pair *p, float speed, float limit, i
     }
     return t;
 }
-/* Contact distance of a pair. Parts of one body that are nearer than that by birth keep nine tenths of what they had.
-   */
+/* Contact distance of a pair. Parts of one body that are nearer than that by birth keep nine tenths of what they
+   had. */
 static float ipbdx_pair_distance(const ipbd_world *world, const ipbdx_near_pair *p, float *friction) {
     const ipbdx_body *a = world->bodies + world->vertex_body[p->v[0]], *b = world->bodies + world->vertex_body[p->v[3]];
     float distance = 0.5f * (a->thickness + b->thickness);
@@ -5561,8 +5559,8 @@ static bool ipbdx_keeps_side(const ipbdx_near_pair *p, const ipbdx_gap *start, f
     for (k = 1; k < 4; ++k) d = isphpbdx_madd(d, isphpbdx_sub(x[k], x[0]), start->weight[k]);
     return isphpbdx_dot(d, start->normal) >= limit;
 }
-/* Rounds of the clamp: first only what leads to the crossing is taken away, then all relative motion, then all motion.
-   */
+/* Rounds of the clamp: first only what leads to the crossing is taken away, then all relative motion, then all
+   motion. */
 typedef enum ipbdx_brake { IPBDX_BRAKE_PART = 0, IPBDX_BRAKE_RELATIVE, IPBDX_BRAKE_ALL } ipbdx_brake;
 
 /* True if the pair would cross or come much nearer than it was; it is stopped then. */

@@ -1655,10 +1655,9 @@ static void isphx_chunk_pairs(const isphx_sell *sell, int chunk, const float *x,
     }
 }
 
-/* [coarse] The coarse half of the two-level preconditioner: one unknown per aggregate, symmetric, in skyline storage.
-   */
-#define ISPHX_COARSE_LINKS                                                                                             \
-    32 /* lower neighbours of an aggregate that are kept; dropping one keeps it positive definite */
+/* [coarse] The coarse half of the two-level preconditioner: one unknown per aggregate, symmetric, in skyline
+   storage. */
+#define ISPHX_COARSE_LINKS  32 /* lower neighbours of an aggregate that are kept; without one it stays definite */
 #define ISPHX_COARSE_FACTOR 16 /* floats of factor kept per row of the matrix */
 
 typedef struct isphx_coarse {
@@ -2581,8 +2580,8 @@ ISPHPBD_API isphpbd_result isph_matrix_multiply(isph_matrix *matrix, const float
     return ISPHPBD_OK;
 }
 
-/* Galerkin coarse matrix with piecewise constant basis: couplings are the sums of the entries between two aggregates.
-   */
+/* Galerkin coarse matrix with piecewise constant basis: couplings are the sums of the entries between two
+   aggregates. */
 static void isphx_matrix_coarsen(isph_matrix *matrix) {
     isphx_coarse *coarse = &matrix->coarse;
     int row, j;
@@ -2741,9 +2740,7 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 #define ISPHX_LIST               512   /* neighbours that one particle can have */
 #define ISPHX_FREE_SURFACE_BAND  0.08f /* kernel deficit below which a particle counts as covered */
 #define ISPHX_FREE_SURFACE_WIDTH 0.04f
-#define ISPHX_AIR                                                                                                      \
-    1.75f                               /* p = 0 lies half a spacing above the surface particles, not at the missing
-                                           neighbours: 2 for a still lattice, a little less is livelier in splashes */
+#define ISPHX_AIR                1.75f /* p = 0 is half a spacing above the surface: 2, a little less is livelier */
 #define ISPHX_SECOND_SHARE       0.35f  /* at a support of 2 spacings, fading to 0 at 2.4 */
 #define ISPHX_HOLE               0.15f  /* deficit up to which air is a hole: next to one missing particle it is 0.12 */
 #define ISPHX_FLAT_SURFACE       0.22f  /* deficit at a flat surface of a lattice */
@@ -2970,8 +2967,8 @@ typedef struct isphx_lattice {
     int neighbours;
 } isphx_lattice;
 
-/* Sums over the cubic lattice of spacing 1; the wall_* ones over its lower half, as a wall at half a spacing sees it.
-   */
+/* Sums over the cubic lattice of spacing 1; the wall_* ones over its lower half, as a wall at half a spacing sees
+   it. */
 static isphx_lattice isphx_lattice_sums(const isphx_scales *scales) {
     isphx_lattice sum = {0, 0, 0, 0, 0, 0, 0, 0};
     const int n = (int)scales->reach + 1;
