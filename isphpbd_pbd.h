@@ -350,8 +350,8 @@ typedef struct ipbd_body_desc {
     const uint32_t *pinned;  /* input vertices that do not move, or NULL */
     int pinned_count;        /* default 0 */
     float tether_slack;      /* > 0: every vertex stays within (this * rest distance) of the nearest pins along the mesh
-                                    (of the two nearest groups of pins), however few the substeps are;
-                                    0: no tethers; default -1: 1.005 for sheets and ropes that their own weight would
+                                    (of the two nearest groups of pins), however few the substeps are, but where
+                                    colliders push it farther; 0: no tethers; default -1: 1.005 for sheets and ropes that their own weight would
                                     stretch by less than 0.5 % and that are not plastic, else none */
     float damping;           /* 1/s: internal motion that is not rigid decays by this rate; with pins, or on colliders
                                     without mass, what does not follow their motion; default 0.2 */
@@ -4331,6 +4331,23 @@ static bool ipbdx_collide_pair(ipbd_world *world, const ipbdx_body *body, int v,
     ipbdx_resolve_hit(world, body, v, slot, b, hit);
     return true;
 }
+/* Whether the first pin of a vertex is itself inside one of the colliders that touch the vertex: then that pin, not the
+   collider, holds its neighbours stretched, for ever, and the rest of the mesh has nothing to give way to. */
+static bool ipbdx_pin_is_inside(const ipbd_world *world, const ipbdx_body *body, int v) {
+    const isphpbd_vec3 pin = ipbdx_anchor(world, body, world->pins[v].tethers);
+    const ipbdx_touch *touch = world->touches + 2 * (size_t)v;
+    int k;
+    for (k = 0; k < 2 && touch[k].collider; ++k) {
+        const int slot = (int)touch[k].collider - 1;
+        const isphpbd_vec3 at = ipbdx_pose_local(world->colliders[slot].end, pin);
+        ipbdx_hit hit;
+        if (world->colliders[slot].type == IPBD_MESH
+                ? ipbdx_mesh_hit(world, slot, at, at, 0.5f * body->thickness, &hit)
+                : ipbdx_volume_hit(world, slot, at, at, 0.5f * body->thickness, &hit))
+            return true;
+    }
+    return false;
+}
 #define IPBDX_NEAR 64
 typedef struct ipbdx_near {
     int count, slots[IPBDX_NEAR];
@@ -5907,8 +5924,10 @@ static void ipbdx_vertex_task(void *context, int index) {
         for (v = begin; v < end && near_list.count > 0; ++v)
             contacts += ipbdx_collide_vertex(world, body, v, &near_list);
     }
-    for (v = begin; v < end && contacts > 0 && body->tether_slack > 0.0f; ++v)
-        forced = isphpbdx_max(forced, ipbdx_forced_stretch(world, body, v));
+    for (v = begin; v < end && contacts > 0 && body->tether_slack > 0.0f; ++v) {
+        const float stretch = ipbdx_forced_stretch(world, body, v);
+        if (stretch > forced && !ipbdx_pin_is_inside(world, body, v)) forced = stretch;
+    }
     world->partials[job->slabs[index]].contacts = contacts, world->partials[job->slabs[index]].forced = forced;
 }
 
