@@ -6830,18 +6830,22 @@ static bool ipbdx_words_are(const unsigned char *bytes, int begin, int count, ui
         if (memcmp(bytes + 4 * (size_t)i, &value, 4) != 0) return false;
     return true;
 }
-/* Between them, the slabs that are not seams hold every vertex once: each is ended by one task. */
+/* Between them, the slabs that are not seams hold every vertex once: each is ended by one task. All together hold no
+   more groups than there are: the search for tethers has room for each edge once. */
 static bool ipbdx_slabs_sane(const ipbdx_body *body, const unsigned char *slabs, int slot) {
-    int i, kind, held = 0;
+    int i, kind, held = 0, left[IPBDX_STORES];
+    memcpy(left, body->group_count, sizeof left);
     for (i = 0; i < body->slab_count; ++i) {
         ipbdx_slab slab;
         ipbdx_fetch(slabs, sizeof slab, body->slab_begin + i, &slab);
         if (slab.body != slot || !ipbdx_between(slab.vertex_begin, slab.vertex_end, body->vertex_count)) return false;
         if (i < body->slab_interior && slab.vertex_begin != held) return false;
         if (i < body->slab_interior) held = slab.vertex_end;
-        for (kind = 0; kind < IPBDX_KINDS; ++kind)
-            if (!ipbdx_between(slab.group_begin[kind], slab.group_end[kind], body->group_count[ipbdx_store_of(kind)]))
-                return false;
+        for (kind = 0; kind < IPBDX_KINDS; ++kind) {
+            const int store = ipbdx_store_of(kind), begin = slab.group_begin[kind], end = slab.group_end[kind];
+            if (!ipbdx_between(begin, end, body->group_count[store]) || end - begin > left[store]) return false;
+            left[store] -= end - begin;
+        }
     }
     return held == body->vertex_count;
 }
@@ -6919,6 +6923,22 @@ static bool ipbdx_owners_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
     }
     return vertices == n->vertices && edges == n->surface_edges;
 }
+/* In the order of their vertices, bodies follow each other without a gap in triangles and groups too: what the task of
+   one body writes is no other's. Only where owners are sane. */
+static bool ipbdx_order_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
+    int v = 0, triangles = 0, groups[IPBDX_STORES], k;
+    memset(groups, 0, sizeof groups);
+    while (v < n->vertices) {
+        ipbdx_body b;
+        uint32_t slot;
+        ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_VERTEX_BODY].data, sizeof slot, v, &slot);
+        ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_BODIES].data, sizeof b, (int)slot, &b);
+        if (b.triangle_begin != triangles || memcmp(b.group_begin, groups, sizeof groups) != 0) return false;
+        for (k = 0; k < IPBDX_STORES; ++k) groups[k] += b.group_count[k];
+        triangles += b.triangle_count, v += b.vertex_count;
+    }
+    return true;
+}
 static bool ipbdx_bodies_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
     int slot;
     for (slot = 0; slot < n->bodies; ++slot) {
@@ -6939,7 +6959,7 @@ static bool ipbdx_bodies_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
                                (uint32_t)b.vertex_count, false))
             return false;
     }
-    return ipbdx_owners_sane(parts, n);
+    return ipbdx_owners_sane(parts, n) && ipbdx_order_sane(parts, n);
 }
 static bool ipbdx_colliders_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
     int slot;

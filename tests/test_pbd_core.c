@@ -754,6 +754,27 @@ TEST owners_that_contradict_the_bodies_are_refused(void) {
     ipbd_destroy(a), ipbd_destroy(b);
     PASS();
 }
+/* Groups that several slabs claim, and groups and triangles that two bodies claim: tasks would write where there is no
+   room, or what is another's. */
+TEST groups_that_are_claimed_twice_are_refused(void) {
+    ipbd_world *a = make_world(), *b = make_world();
+    ipbdx_body *cloth = a->bodies, *jelly = a->bodies + 1;
+    ipbdx_slab *slab = a->slabs, kept;
+    fill_scene(a), fill_scene(b);
+    kept = slab[cloth->slab_begin];
+    slab[cloth->slab_begin].group_begin[IPBDX_STRETCH] = slab[cloth->slab_begin].group_begin[IPBDX_SHEAR] = 0;
+    slab[cloth->slab_begin].group_end[IPBDX_STRETCH] = slab[cloth->slab_begin].group_end[IPBDX_SHEAR] =
+        cloth->group_count[IPBDX_EDGES];
+    CHECK_CALL(saved_is_refused(a, b));
+    slab[cloth->slab_begin] = kept;
+    jelly->triangle_begin--;
+    CHECK_CALL(saved_is_refused(a, b));
+    jelly->triangle_begin++, jelly->group_begin[IPBDX_EDGES]--;
+    CHECK_CALL(saved_is_refused(a, b));
+    jelly->group_begin[IPBDX_EDGES]++;
+    ipbd_destroy(a), ipbd_destroy(b);
+    PASS();
+}
 TEST other_capacities_reject_a_snapshot(void) {
     ipbd_world_desc d = small_world();
     ipbd_world *a = make_world(), *b;
@@ -867,6 +888,7 @@ int main(int argc, char **argv) {
     RUN_TEST(stepping_by_pieces_is_the_same);
     RUN_TEST(a_snapshot_resumes_exactly);
     RUN_TEST(owners_that_contradict_the_bodies_are_refused);
+    RUN_TEST(groups_that_are_claimed_twice_are_refused);
     RUN_TEST(other_capacities_reject_a_snapshot);
     RUN_TEST(every_runner_gives_the_same_bits);
     RUN_TEST(violence_is_forgotten);
