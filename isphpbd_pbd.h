@@ -3867,7 +3867,8 @@ static void ipbdx_pass_on(ipbdx_wayfinder *s, uint32_t from, ipbdx_tether way) {
     uint32_t i;
     for (i = begin.edges; i < end.edges; ++i) {
         const uint32_t e = s->near_edges[i];
-        ipbdx_offer_tether(s, ipbdx_other_end(s, e), way.anchor, way.reach + s->edges[e / 8u].rest[e % 4u]);
+        const float length = isphpbdx_max(s->edges[e / 8u].rest[e % 4u], 0.0f); /* a forged one would never end */
+        ipbdx_offer_tether(s, ipbdx_other_end(s, e), way.anchor, way.reach + length);
     }
     for (i = begin.triangles; i < end.triangles; ++i) {
         const uint32_t *t = s->triangles + s->near_triangles[i] / 3u * 3u, corner = s->near_triangles[i] % 3u;

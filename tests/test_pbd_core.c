@@ -775,6 +775,19 @@ TEST groups_that_are_claimed_twice_are_refused(void) {
     ipbd_destroy(a), ipbd_destroy(b);
     PASS();
 }
+/* No place, no index: a snapshot with lengths below zero is taken, and the search for the shortest ways has to end. */
+TEST lengths_below_zero_do_not_hang_a_step(void) {
+    ipbd_world *world = make_world();
+    int i, lane;
+    fill_scene(world);
+    ASSERT(world->bodies[0].tether_slack > 0.0f && world->bodies[0].tethers_stale);
+    for (i = 0; i < world->bodies[0].group_count[IPBDX_EDGES]; ++i)
+        for (lane = 0; lane < 4; ++lane) world->edges[i].rest[lane] = -1.0f;
+    ASSERT_EQ(ISPHPBD_OK, ipbd_step(world, STEP).result);
+    ASSERT_EQ(0u, world->bodies[0].tethers_stale);
+    ipbd_destroy(world);
+    PASS();
+}
 TEST other_capacities_reject_a_snapshot(void) {
     ipbd_world_desc d = small_world();
     ipbd_world *a = make_world(), *b;
@@ -889,6 +902,7 @@ int main(int argc, char **argv) {
     RUN_TEST(a_snapshot_resumes_exactly);
     RUN_TEST(owners_that_contradict_the_bodies_are_refused);
     RUN_TEST(groups_that_are_claimed_twice_are_refused);
+    RUN_TEST(lengths_below_zero_do_not_hang_a_step);
     RUN_TEST(other_capacities_reject_a_snapshot);
     RUN_TEST(every_runner_gives_the_same_bits);
     RUN_TEST(violence_is_forgotten);
