@@ -464,7 +464,7 @@ typedef struct ipbd_stats {
     int bodies, sleeping_bodies, vertices, triangles, slabs;
     int edges, bends, tetrahedra;                     /* without padding */
     int collider_contacts;                            /* vertices that touched a collider in the last substep */
-    int soft_contacts;                                /* pairs in the last substep */
+    int soft_contacts;                                /* pairs in contact, or nearly so, in the last substep */
     int impacts;                                      /* pairs stopped by the final clamp in the last step */
     int quarantined;                                  /* vertices put back in the last step */
     double kinetic_energy;                            /* J */
