@@ -350,8 +350,8 @@ typedef struct ipbd_body_desc {
     const uint32_t *pinned;  /* input vertices that do not move, or NULL */
     int pinned_count;        /* default 0 */
     float tether_slack;      /* > 0: every vertex stays within (this * rest distance) of the nearest pins along the mesh
-                                    (of the two nearest groups of pins), however few the substeps are;
-                                    0: no tethers; default -1: 1.005 for sheets and ropes that their own weight would
+                                    (of the two nearest groups of pins), however few the substeps are, but where
+                                    colliders push it farther; 0: no tethers; default -1: 1.005 for sheets and ropes that their own weight would
                                     stretch by less than 0.5 % and that are not plastic, else none */
     float damping;           /* 1/s: internal motion that is not rigid decays by this rate; with pins, or on colliders
                                     without mass, what does not follow their motion; default 0.2 */
@@ -464,7 +464,7 @@ typedef struct ipbd_stats {
     int bodies, sleeping_bodies, vertices, triangles, slabs;
     int edges, bends, tetrahedra;                     /* without padding */
     int collider_contacts;                            /* vertices that touched a collider in the last substep */
-    int soft_contacts;                                /* pairs in the last substep */
+    int soft_contacts;                                /* pairs in contact, or nearly so, in the last substep */
     int impacts;                                      /* pairs stopped by the final clamp in the last step */
     int quarantined;                                  /* vertices put back in the last step */
     double kinetic_energy;                            /* J */
@@ -3865,7 +3865,8 @@ static void ipbdx_pass_on(ipbdx_wayfinder *s, uint32_t from, ipbdx_tether way) {
     uint32_t i;
     for (i = begin.edges; i < end.edges; ++i) {
         const uint32_t e = s->near_edges[i];
-        ipbdx_offer_tether(s, ipbdx_other_end(s, e), way.anchor, way.reach + s->edges[e / 8u].rest[e % 4u]);
+        const float length = isphpbdx_max(s->edges[e / 8u].rest[e % 4u], 0.0f); /* a forged one would never end */
+        ipbdx_offer_tether(s, ipbdx_other_end(s, e), way.anchor, way.reach + length);
     }
     for (i = begin.triangles; i < end.triangles; ++i) {
         const uint32_t *t = s->triangles + s->near_triangles[i] / 3u * 3u, corner = s->near_triangles[i] % 3u;
@@ -4328,6 +4329,23 @@ static bool ipbdx_collide_pair(ipbd_world *world, const ipbdx_body *body, int v,
         return false;
     ipbdx_resolve_hit(world, body, v, slot, b, hit);
     return true;
+}
+/* Whether the first pin of a vertex is itself inside one of the colliders that touch the vertex: then that pin, not the
+   collider, holds its neighbours stretched, for ever, and the rest of the mesh has nothing to give way to. */
+static bool ipbdx_pin_is_inside(const ipbd_world *world, const ipbdx_body *body, int v) {
+    const isphpbd_vec3 pin = ipbdx_anchor(world, body, world->pins[v].tethers);
+    const ipbdx_touch *touch = world->touches + 2 * (size_t)v;
+    int k;
+    for (k = 0; k < 2 && touch[k].collider; ++k) {
+        const int slot = (int)touch[k].collider - 1;
+        const isphpbd_vec3 at = ipbdx_pose_local(world->colliders[slot].end, pin);
+        ipbdx_hit hit;
+        if (world->colliders[slot].type == IPBD_MESH
+                ? ipbdx_mesh_hit(world, slot, at, at, 0.5f * body->thickness, &hit)
+                : ipbdx_volume_hit(world, slot, at, at, 0.5f * body->thickness, &hit))
+            return true;
+    }
+    return false;
 }
 #define IPBDX_NEAR 64
 typedef struct ipbdx_near {
@@ -5905,8 +5923,10 @@ static void ipbdx_vertex_task(void *context, int index) {
         for (v = begin; v < end && near_list.count > 0; ++v)
             contacts += ipbdx_collide_vertex(world, body, v, &near_list);
     }
-    for (v = begin; v < end && contacts > 0 && body->tether_slack > 0.0f; ++v)
-        forced = isphpbdx_max(forced, ipbdx_forced_stretch(world, body, v));
+    for (v = begin; v < end && contacts > 0 && body->tether_slack > 0.0f; ++v) {
+        const float stretch = ipbdx_forced_stretch(world, body, v);
+        if (stretch > forced && !ipbdx_pin_is_inside(world, body, v)) forced = stretch;
+    }
     world->partials[job->slabs[index]].contacts = contacts, world->partials[job->slabs[index]].forced = forced;
 }
 
@@ -6809,18 +6829,22 @@ static bool ipbdx_words_are(const unsigned char *bytes, int begin, int count, ui
         if (memcmp(bytes + 4 * (size_t)i, &value, 4) != 0) return false;
     return true;
 }
-/* Between them, the slabs that are not seams hold every vertex once: each is ended by one task. */
+/* Between them, the slabs that are not seams hold every vertex once: each is ended by one task. All together hold no
+   more groups than there are: the search for tethers has room for each edge once. */
 static bool ipbdx_slabs_sane(const ipbdx_body *body, const unsigned char *slabs, int slot) {
-    int i, kind, held = 0;
+    int i, kind, held = 0, left[IPBDX_STORES];
+    memcpy(left, body->group_count, sizeof left);
     for (i = 0; i < body->slab_count; ++i) {
         ipbdx_slab slab;
         ipbdx_fetch(slabs, sizeof slab, body->slab_begin + i, &slab);
         if (slab.body != slot || !ipbdx_between(slab.vertex_begin, slab.vertex_end, body->vertex_count)) return false;
         if (i < body->slab_interior && slab.vertex_begin != held) return false;
         if (i < body->slab_interior) held = slab.vertex_end;
-        for (kind = 0; kind < IPBDX_KINDS; ++kind)
-            if (!ipbdx_between(slab.group_begin[kind], slab.group_end[kind], body->group_count[ipbdx_store_of(kind)]))
-                return false;
+        for (kind = 0; kind < IPBDX_KINDS; ++kind) {
+            const int store = ipbdx_store_of(kind), begin = slab.group_begin[kind], end = slab.group_end[kind];
+            if (!ipbdx_between(begin, end, body->group_count[store]) || end - begin > left[store]) return false;
+            left[store] -= end - begin;
+        }
     }
     return held == body->vertex_count;
 }
@@ -6898,6 +6922,22 @@ static bool ipbdx_owners_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
     }
     return vertices == n->vertices && edges == n->surface_edges;
 }
+/* In the order of their vertices, bodies follow each other without a gap in triangles and groups too: what the task of
+   one body writes is no other's. Only where owners are sane. */
+static bool ipbdx_order_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
+    int v = 0, triangles = 0, groups[IPBDX_STORES], k;
+    memset(groups, 0, sizeof groups);
+    while (v < n->vertices) {
+        ipbdx_body b;
+        uint32_t slot;
+        ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_VERTEX_BODY].data, sizeof slot, v, &slot);
+        ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_BODIES].data, sizeof b, (int)slot, &b);
+        if (b.triangle_begin != triangles || memcmp(b.group_begin, groups, sizeof groups) != 0) return false;
+        for (k = 0; k < IPBDX_STORES; ++k) groups[k] += b.group_count[k];
+        triangles += b.triangle_count, v += b.vertex_count;
+    }
+    return true;
+}
 static bool ipbdx_bodies_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
     int slot;
     for (slot = 0; slot < n->bodies; ++slot) {
@@ -6918,7 +6958,7 @@ static bool ipbdx_bodies_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
                                (uint32_t)b.vertex_count, false))
             return false;
     }
-    return ipbdx_owners_sane(parts, n);
+    return ipbdx_owners_sane(parts, n) && ipbdx_order_sane(parts, n);
 }
 static bool ipbdx_colliders_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
     int slot;

@@ -754,6 +754,40 @@ TEST owners_that_contradict_the_bodies_are_refused(void) {
     ipbd_destroy(a), ipbd_destroy(b);
     PASS();
 }
+/* Groups that several slabs claim, and groups and triangles that two bodies claim: tasks would write where there is no
+   room, or what is another's. */
+TEST groups_that_are_claimed_twice_are_refused(void) {
+    ipbd_world *a = make_world(), *b = make_world();
+    ipbdx_body *cloth = a->bodies, *jelly = a->bodies + 1;
+    ipbdx_slab *slab = a->slabs, kept;
+    fill_scene(a), fill_scene(b);
+    kept = slab[cloth->slab_begin];
+    slab[cloth->slab_begin].group_begin[IPBDX_STRETCH] = slab[cloth->slab_begin].group_begin[IPBDX_SHEAR] = 0;
+    slab[cloth->slab_begin].group_end[IPBDX_STRETCH] = slab[cloth->slab_begin].group_end[IPBDX_SHEAR] =
+        cloth->group_count[IPBDX_EDGES];
+    CHECK_CALL(saved_is_refused(a, b));
+    slab[cloth->slab_begin] = kept;
+    jelly->triangle_begin--;
+    CHECK_CALL(saved_is_refused(a, b));
+    jelly->triangle_begin++, jelly->group_begin[IPBDX_EDGES]--;
+    CHECK_CALL(saved_is_refused(a, b));
+    jelly->group_begin[IPBDX_EDGES]++;
+    ipbd_destroy(a), ipbd_destroy(b);
+    PASS();
+}
+/* No place, no index: a snapshot with lengths below zero is taken, and the search for the shortest ways has to end. */
+TEST lengths_below_zero_do_not_hang_a_step(void) {
+    ipbd_world *world = make_world();
+    int i, lane;
+    fill_scene(world);
+    ASSERT(world->bodies[0].tether_slack > 0.0f && world->bodies[0].tethers_stale);
+    for (i = 0; i < world->bodies[0].group_count[IPBDX_EDGES]; ++i)
+        for (lane = 0; lane < 4; ++lane) world->edges[i].rest[lane] = -1.0f;
+    ASSERT_EQ(ISPHPBD_OK, ipbd_step(world, STEP).result);
+    ASSERT_EQ(0u, world->bodies[0].tethers_stale);
+    ipbd_destroy(world);
+    PASS();
+}
 TEST other_capacities_reject_a_snapshot(void) {
     ipbd_world_desc d = small_world();
     ipbd_world *a = make_world(), *b;
@@ -867,6 +901,8 @@ int main(int argc, char **argv) {
     RUN_TEST(stepping_by_pieces_is_the_same);
     RUN_TEST(a_snapshot_resumes_exactly);
     RUN_TEST(owners_that_contradict_the_bodies_are_refused);
+    RUN_TEST(groups_that_are_claimed_twice_are_refused);
+    RUN_TEST(lengths_below_zero_do_not_hang_a_step);
     RUN_TEST(other_capacities_reject_a_snapshot);
     RUN_TEST(every_runner_gives_the_same_bits);
     RUN_TEST(violence_is_forgotten);
