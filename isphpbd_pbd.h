@@ -350,9 +350,10 @@ typedef struct ipbd_body_desc {
     const uint32_t *pinned;  /* input vertices that do not move, or NULL */
     int pinned_count;        /* default 0 */
     float tether_slack;      /* > 0: every vertex stays within (this * rest distance) of the nearest pins along the mesh
-                                    (of the two nearest groups of pins), however few the substeps are, but where
-                                    colliders push it farther; 0: no tethers; default -1: 1.005 for sheets and ropes that their own weight would
-                                    stretch by less than 0.5 % and that are not plastic, else none */
+                                    (of the two nearest groups of pins), however few the substeps are, except where
+                                    colliders push it farther; 0: no tethers; default -1: 1.005 for sheets and ropes
+                                    that their own weight would stretch by less than 0.5 % and that are not plastic,
+                                    else none */
     float damping;           /* 1/s: internal motion that is not rigid decays by this rate; with pins, or on colliders
                                     without mass, what does not follow their motion; default 0.2 */
     float drag;              /* 1/s: all motion decays by this rate; default 0 */
