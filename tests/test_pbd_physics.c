@@ -433,8 +433,8 @@ TEST attachments_follow_and_pull_the_host(void) {
     ipbd_destroy(world);
     PASS();
 }
-/* A curtain whose pins are inside the rail: next to it the mesh is stretched for ever, because its vertices cannot be in
-   there. The rest of it must hang as on pins alone, not longer. */
+/* A curtain whose pins are inside the rail: next to it the mesh is stretched for ever, because its vertices cannot be
+   in there. The rest of it must hang as on pins alone, not longer. */
 TEST curtain_hangs_on_a_rail_as_on_pins(void) {
     ipbd_body_desc d = grid_desc(IPBD_COTTON, 25, 25, 1.0f, 1.0f);
     ipbd_collider_desc c = ipbd_collider_desc_default();
