@@ -7589,8 +7589,8 @@ static void isphx_stage_finish(isph_fluid *f) {
     if (c->finish) c->finish(c->user, f->position, f->next, f->star, f->count, f->now.seconds);
 }
 
-/* The coupler may have moved particles: faster than max_speed is clamped, and what is not a place any more goes back to
-   where it was, at rest. */
+/* The coupler and bodies may have pushed particles: faster than max_speed is clamped, and what is not a place any more
+   goes back to where it was, at rest. */
 static void isphx_check_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
     const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
@@ -7612,7 +7612,7 @@ static void isphx_check_task(void *ctx, int block) {
 }
 
 static void isphx_stage_check(isph_fluid *f) {
-    if (f->coupler.finish) isphx_post_rows(f, isphx_check_task, ISPHX_LIGHT);
+    if (f->coupler.finish || f->bodies) isphx_post_rows(f, isphx_check_task, ISPHX_LIGHT);
 }
 
 /* A substep from its beginning to its end. Until the last stage the state between substeps is left alone. */
