@@ -115,10 +115,13 @@ static void document_goals(document *d) {
          8.0, "");
     goal(d, "the same, density iterations per step", look(d, "dam", "at_0.5_percent", "density_iterations"), false, 8.0,
          "");
-    goal(d, "step against the textbook's, support 2.0", look(d, "textbook", "support_2.0", "speedup"), true, 4.0,
-         "times faster");
-    goal(d, "step against the textbook's, support 2.4", look(d, "textbook", "support_2.4", "speedup"), true, 4.0,
-         "times faster");
+    goal(d, "step against the textbook's to the same residuals, support 2.0",
+         look(d, "textbook", "support_2.0", "speedup"), true, 4.0, "times faster");
+    goal(d, "the same, support 2.4", look(d, "textbook", "support_2.4", "speedup"), true, 4.0, "times faster");
+    goal(d, "the same, had the textbook as few products, support 2.0",
+         look(d, "textbook", "support_2.0", "speedup_products"), true, 4.0, "times faster");
+    goal(d, "the same, had the textbook as few products, support 2.4",
+         look(d, "textbook", "support_2.4", "speedup_products"), true, 4.0, "times faster");
     goal(d, "product of the matrix with a pair: share of L3 bandwidth", look(d, "stages", sse2, "product_share_of_l3"),
          true, 0.65, "");
     goal(d, "Krylov solve over its products", look(d, "stages", sse2, "krylov_over_products"), false, 1.2, "");
@@ -268,12 +271,19 @@ static void document_dam(document *d) {
 static void document_textbook(document *d) {
     static const char *const at[2] = {"support_2.0", "support_2.4"};
     if (!has(d, "textbook", at[0], "speedup")) return;
-    say(d, "## Against a textbook step\n\nThe same state, the same number of products, written as one writes it first: "
-           "chained hash, compressed rows, doubles, BiCGSTAB (`tests/bench_textbook.h`); one thread.\n\n"
-           "| | library, ns per particle | textbook | ratio |\n|---|---:|---:|---:|\n");
+    say(d, "## Against a textbook step\n\nThe same state, written as one writes it first: chained hash, compressed rows, "
+           "doubles, BiCGSTAB with the inverse diagonal, one right side after the other (`tests/bench_textbook.h`); one "
+           "thread, ns per particle. Both start from the last pressures and stop at the same relative residual; the "
+           "last two columns give the textbook as few products as the library's two-level preconditioner needs, which "
+           "it could not do with: that is what layout and search alone are worth.\n\n"
+           "| | library | textbook | its iterations, pressure + density | ratio | textbook with as few products | ratio "
+           "|\n|---|---:|---:|---:|---:|---:|---:|\n");
     for (int k = 0; k < 2; ++k)
-        say(d, "| %s | %.0f | %.0f | %.1f |\n", at[k], look(d, "textbook", at[k], "library"),
-            look(d, "textbook", at[k], "textbook"), look(d, "textbook", at[k], "speedup"));
+        say(d, "| %s | %.0f | %.0f | %.0f + %.0f | %.1f | %.0f | %.1f |\n", at[k],
+            look(d, "textbook", at[k], "library"), look(d, "textbook", at[k], "textbook"),
+            look(d, "textbook", at[k], "textbook_pressure_iterations"),
+            look(d, "textbook", at[k], "textbook_density_iterations"), look(d, "textbook", at[k], "speedup"),
+            look(d, "textbook", at[k], "textbook_products"), look(d, "textbook", at[k], "speedup_products"));
     say(d, "\n");
 }
 
