@@ -37,7 +37,8 @@ check 'a setting, a step and threads can be given' \
     exits 0 "$play" $short --set viscosity=0.01 --dt 0.01 --threads 2
 
 for wrong in 'no_such_scene' 'tank --no-such-option 1' 'tank --scale x' 'tank --seconds' 'tank --set viscosity' \
-    'tank --set no_such_key=1' 'tank pillar' 'tank --view x' 'tank --size 7' 'tank --threads 0' 'tank --threads 1.5' 'tank --json=1' ''; do
+    'tank --set no_such_key=1' 'tank pillar' 'tank --view x' 'tank --size 7' 'tank --threads 0' \
+    'tank --threads 1.5' 'tank --json=1' ''; do
     check "wrong: '$wrong'" exits 2 "$play" $wrong
     if [ -s "$work/output" ]; then pass; else fail "wrong: '$wrong'" 'is not explained'; fi
 done
