@@ -271,13 +271,13 @@ static void document_dam(document *d) {
 static void document_textbook(document *d) {
     static const char *const at[2] = {"support_2.0", "support_2.4"};
     if (!has(d, "textbook", at[0], "speedup")) return;
-    say(d, "## Against a textbook step\n\nThe same state, written as one writes it first: chained hash, compressed rows, "
-           "doubles, BiCGSTAB with the inverse diagonal, one right side after the other (`tests/bench_textbook.h`); one "
-           "thread, ns per particle. Both start from the last pressures and stop at the same relative residual; the "
-           "last two columns give the textbook as few products as the library's two-level preconditioner needs, which "
-           "it could not do with: that is what layout and search alone are worth.\n\n"
-           "| | library | textbook | its iterations, pressure + density | ratio | textbook with as few products | ratio "
-           "|\n|---|---:|---:|---:|---:|---:|---:|\n");
+    say(d, "## Against a textbook step\n\nThe same state, written as one writes it first: chained hash, compressed "
+           "rows, doubles, BiCGSTAB with the inverse diagonal, one right side after the other "
+           "(`tests/bench_textbook.h`); one thread, ns per particle. Both start from the last pressures and stop at "
+           "the same relative residual; the last two columns give the textbook as few products as the library's "
+           "two-level preconditioner needs, which it could not do with: what layout and search alone are worth.\n\n"
+           "| | library | textbook | its iterations, pressure + density | ratio | textbook, as few products | ratio |\n"
+           "|---|---:|---:|---:|---:|---:|---:|\n");
     for (int k = 0; k < 2; ++k)
         say(d, "| %s | %.0f | %.0f | %.0f + %.0f | %.1f | %.0f | %.1f |\n", at[k],
             look(d, "textbook", at[k], "library"), look(d, "textbook", at[k], "textbook"),

@@ -137,8 +137,8 @@ static void time_search(isph_fluid *f, const stage_request *request, stage_figur
     }
 }
 
-/* What a product has to load, and nothing else: values, columns, and the pairs that those lead to, of which the greatest
-   are kept so that no compiler leaves them out. No product by these lists is faster, wherever the matrix lies. */
+/* What a product has to load, and nothing else: values, columns, and the pairs that those lead to. The greatest are
+   kept so that no compiler leaves them out. No product by these lists is faster, wherever the matrix lies. */
 static void gather_chunk(const isph_fluid *f, int chunk, isphpbdx_f4 most[4]) {
     const uint16_t *column = (const uint16_t *)(const void *)isphx_chunk_index(&f->sell, chunk);
     const float *value = f->sell.value + f->sell.offset[chunk];
