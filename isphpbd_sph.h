@@ -4363,14 +4363,16 @@ static isphx_six isphx_body_answer(const isphx_boundary *b, const isphx_six *imp
     return out;
 }
 
-/* Changes the velocity of this substep by an impulse. */
+/* Changes the velocity of this substep by an impulse. Bounded, since contacts far out on a body of hardly any inertia
+   are resolved too badly in floats for one not to spin it up for the next. */
 static void isphx_body_kick(isphx_boundary *b, const isphx_six *impulse) {
     const isphx_six change = isphx_body_answer(b, impulse);
+    const isphpbd_vec3 turn = isphpbd_v3((float)change.v[3], (float)change.v[4], (float)change.v[5]);
     int k;
     for (k = 0; k < 6; ++k) b->gain[k] += impulse->v[k];
     b->linear_now = isphpbdx_add(b->linear_now, isphx_six_at(&change, isphpbd_v3(0.0f, 0.0f, 0.0f)));
-    b->angular_now =
-        isphpbdx_add(b->angular_now, isphpbd_v3((float)change.v[3], (float)change.v[4], (float)change.v[5]));
+    b->linear_now = isphx_shortened(b->linear_now, ISPHX_MAX_MOTION);
+    b->angular_now = isphx_shortened(isphpbdx_add(b->angular_now, turn), ISPHX_MAX_MOTION);
 }
 
 static bool isphx_is_shell(const isphx_boundary *b) { return b->desc.shape == ISPH_SHAPE_MESH && !b->desc.mesh_solid; }
