@@ -4719,7 +4719,7 @@ static void isphpbdx_solids_aim(isphpbd_world *world) {
 
 /* After the fluid: its impulses are in the velocities of a body already, those of soft bodies come on top. */
 static void isphpbdx_solid_end(isphpbd_world *world, isphpbdx_solid *solid) {
-    isphpbd_vec3 linear, angular;
+    isphpbd_vec3 linear = isphpbd_v3(0.0f, 0.0f, 0.0f), angular = linear;
     solid->now.pose = solid->end;
     isph_boundary_take_impulse(world->fluid, solid->wall, &linear, &angular);
     isphpbdx_add_impulse(solid->linear, linear);
