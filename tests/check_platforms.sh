@@ -71,18 +71,21 @@ platform() {
 syntax=
 # ---- this machine -------------------------------------------------------------------------------------------------
 
-if [ -n "${QUICK-}" ]; then families= families_cpp=; else families='gcc clang' families_cpp='g++ clang++'; fi
-for family in $families; do
+each_way() { # language, options; compilers...
+    language=$1 options=$2
+    shift 2
+    for family; do platform "$family $options" "$language" "$family" "$options" '' "$strict"; done
+}
+
+each_way c '-std=c17 -O3' gcc clang # where compilers warn most
+each_way c++ '-std=c++17 -O3 -fopenmp' g++ clang++
+if [ -z "${QUICK-}" ]; then
     for options in '-std=c99 -O0' '-std=c99 -O2' '-std=c99 -O3' '-std=c99 -O3 -march=native' '-std=c11 -O2' \
-        '-std=c17 -O3' '-std=c99 -O2 -fopenmp' '-std=c99 -O2 -DISPHPBD_NO_SIMD' '-std=gnu17 -O2'; do
-        platform "$family $options" c "$family" "$options" '' "$strict"
+        '-std=c99 -O2 -fopenmp' '-std=c99 -O2 -DISPHPBD_NO_SIMD' '-std=gnu17 -O2'; do
+        each_way c "$options" gcc clang
     done
-done
-for family in $families_cpp; do
-    for options in '-std=c++11 -O0' '-std=c++11 -O2' '-std=c++17 -O3 -fopenmp'; do
-        platform "$family $options" c++ "$family" "$options" '' "$strict"
-    done
-done
+    for options in '-std=c++11 -O0' '-std=c++11 -O2'; do each_way c++ "$options" g++ clang++; done
+fi
 syntax=-fsyntax-only
 platform 'x86, 32 bit' c gcc '-m32 -msse2 -mfpmath=sse -O2' '' "$strict"
 platform 'musl' c musl-gcc '-O2 -static' '' "$strict"
