@@ -1767,16 +1767,24 @@ static void isphx_coarse_link(isphx_coarse *coarse, int i, int lower, float valu
     coarse->link_value[(size_t)i * ISPHX_COARSE_LINKS + (size_t)k] += value;
 }
 
-/* Multiplications that the factorisation will take, or -1 when the factor does not fit. Sets first and row_offset. */
+/* first[i] = the lowest aggregate that i is linked to. */
+static void isphx_coarse_first(isphx_coarse *coarse) {
+    int i, k;
+    for (i = 0; i < coarse->count; ++i) {
+        coarse->first[i] = i;
+        for (k = 0; k < coarse->link_count[i]; ++k)
+            coarse->first[i] =
+                isphpbdx_mini(coarse->first[i], coarse->link[(size_t)i * ISPHX_COARSE_LINKS + (size_t)k]);
+    }
+}
+
+/* Multiplications that the factorisation will take, or -1 when the factor does not fit. Sets row_offset. */
 static double isphx_coarse_envelope(isphx_coarse *coarse) {
     double work = 0.0;
     int64_t used = 0;
-    int i, k;
+    int i;
     for (i = 0; i < coarse->count; ++i) {
-        int first = i;
-        for (k = 0; k < coarse->link_count[i]; ++k)
-            first = isphpbdx_mini(first, coarse->link[(size_t)i * ISPHX_COARSE_LINKS + (size_t)k]);
-        first &= ~3; /* rows start at multiples of four so that dot products run in whole vectors */
+        const int first = coarse->first[i] & ~3; /* at multiples of four, so that dot products run in whole vectors */
         coarse->first[i] = first;
         if (used + (i - first) + 4 > coarse->factor_capacity) return -1.0;
         coarse->row_offset[i] = (int)used - first;
@@ -2625,6 +2633,7 @@ ISPHPBD_API isphpbd_result isph_matrix_set_aggregates(isph_matrix *matrix, const
     coarse->count = count;
     isphx_coarse_members(coarse, matrix->sell.rows);
     isphx_matrix_coarsen(matrix);
+    isphx_coarse_first(coarse);
     if (isphx_coarse_envelope(coarse) < 0.0) {
         coarse->count = 0;
         return ISPHPBD_CAPACITY;
@@ -5423,33 +5432,59 @@ static float isphx_coarse_contact(const isph_fluid *f, int own, int other, const
     return isphpbdx_max(least * (float)f->frame.size, 1.0f);
 }
 
-/* Links the cell to those of its 13 lower neighbours that are occupied. */
+/* The aggregate of one of the 13 cells next to cell c that come before it, (x, y, z) in lexical order; -1 where it is
+   empty. In step: where it is. */
+static int isphx_coarse_before(const isphx_blocks_frame *frame, const int c[3], int which, int step[3]) {
+    int n[3], k;
+    step[0] = which % 3 - 1, step[1] = which / 3 % 3 - 1, step[2] = which / 9 - 1;
+    for (k = 0; k < 3; ++k) {
+        n[k] = c[k] + step[k];
+        if (frame->wraps[k]) n[k] = isphx_wrap(n[k], frame->dim[k]);
+        else if (n[k] < 0 || n[k] >= frame->dim[k]) return -1;
+    }
+    return frame->table[(n[2] * frame->dim[1] + n[1]) * frame->dim[0] + n[0]];
+}
+
+static void isphx_coarse_unpack(const isphx_blocks_frame *frame, int cell, int c[3]) {
+    c[0] = cell % frame->dim[0], c[1] = cell / frame->dim[0] % frame->dim[1],
+    c[2] = cell / frame->dim[0] / frame->dim[1];
+}
+
+/* Links the cell to those of its lower neighbours that are occupied. */
 static void isphx_coarse_link_cell(isph_fluid *f, int cell) {
     const isphx_blocks_frame *frame = &f->frame;
     isphx_coarse *coarse = &f->coarse;
     const int own = frame->table[cell], scale_at = coarse->member[coarse->member_start[own]];
-    int c[3], d, k;
-    c[0] = cell % frame->dim[0], c[1] = cell / frame->dim[0] % frame->dim[1],
-    c[2] = cell / frame->dim[0] / frame->dim[1];
-    for (d = 0; d < 13; ++d) { /* (dx, dy, dz) before (0, 0, 0) in lexical order */
-        const int step[3] = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1};
-        int n[3], other, kind = 0;
-        bool outside = false;
+    int c[3], step[3], which;
+    isphx_coarse_unpack(frame, cell, c);
+    for (which = 0; which < 13; ++which) {
+        const int other = isphx_coarse_before(frame, c, which, step);
         float coupling;
-        for (k = 0; k < 3; ++k) {
-            n[k] = c[k] + step[k];
-            kind += step[k] != 0;
-            if (frame->wraps[k]) n[k] = isphx_wrap(n[k], frame->dim[k]);
-            else outside = outside || n[k] < 0 || n[k] >= frame->dim[k];
-        }
-        if (outside) continue;
-        other = frame->table[(n[2] * frame->dim[1] + n[1]) * frame->dim[0] + n[0]];
         if (other < 0 || other == own) continue;
-        coupling = frame->coupling[kind] * isphx_coarse_contact(f, own, other, step);
+        coupling = frame->coupling[(step[0] != 0) + (step[1] != 0) + (step[2] != 0)] *
+                   isphx_coarse_contact(f, own, other, step);
         coupling *= f->scale[scale_at] * f->scale[coarse->member[coarse->member_start[other]]];
         isphx_coarse_link(coarse, isphpbdx_maxi(own, other), isphpbdx_mini(own, other), coupling);
         coarse->diagonal[own] += coupling;
         coarse->diagonal[other] += coupling;
+    }
+}
+
+/* As isphx_coarse_first, before there are links. */
+static void isphx_coarse_foresee(isph_fluid *f) {
+    const isphx_blocks_frame *frame = &f->frame;
+    int *first = f->coarse.first, c[3], step[3], cell, g, which;
+    for (g = 0; g < f->coarse.count; ++g) first[g] = g;
+    for (cell = 0; cell < isphx_coarse_cells(frame); ++cell) {
+        const int own = frame->table[cell];
+        if (own < 0) continue;
+        isphx_coarse_unpack(frame, cell, c);
+        for (which = 0; which < 13; ++which) {
+            const int other = isphx_coarse_before(frame, c, which, step);
+            if (other < 0) continue;
+            first[isphpbdx_maxi(own, other)] =
+                isphpbdx_mini(first[isphpbdx_maxi(own, other)], isphpbdx_mini(own, other));
+        }
     }
 }
 
@@ -5484,7 +5519,8 @@ static void isphx_coarse_link_task(void *ctx, int task) {
 }
 
 /* Piece by piece: cells are numbered, members listed, links made and the factor found. Cells grow until numbering,
-   memory and work are in proportion to the particles; count = 0 is left when nothing is. */
+   memory and work are in proportion to the particles, which the numbers alone tell; count = 0 is left when nothing
+   is. */
 static void isphx_coarsen_try(isph_fluid *f);
 
 static void isphx_coarsen_again(isph_fluid *f) {
@@ -5494,9 +5530,7 @@ static void isphx_coarsen_again(isph_fluid *f) {
 
 static void isphx_coarsen_factor(void *ctx) {
     isph_fluid *f = (isph_fluid *)ctx;
-    const double work = isphx_coarse_envelope(&f->coarse);
-    if (work < 0.0 || work > 400.0 * f->count + 1e5) isphx_coarsen_again(f);
-    else isphx_post_ordered(&f->machine, isphx_coarse_factor_task, &f->coarse, f->coarse.count, ISPHX_MEDIUM);
+    isphx_post_ordered(&f->machine, isphx_coarse_factor_task, &f->coarse, f->coarse.count, ISPHX_MEDIUM);
 }
 
 static void isphx_coarsen_link(void *ctx) {
@@ -5529,14 +5563,16 @@ static void isphx_coarsen_members(void *ctx) {
 static void isphx_coarsen_number(void *ctx) {
     isph_fluid *f = (isph_fluid *)ctx;
     int *table = f->frame.table, i, count = 0;
+    double work = -1.0;
     for (i = 0; i < f->count; ++i) table[f->coarse.aggregate[i]] = 0;
     for (i = 0; i < isphx_coarse_cells(&f->frame); ++i)
         if (table[i] == 0) table[i] = count++;
-    if (count > f->coarse.capacity) {
+    f->coarse.count = count;
+    if (count <= f->coarse.capacity) isphx_coarse_foresee(f), work = isphx_coarse_envelope(&f->coarse);
+    if (work < 0.0 || work > 400.0 * f->count + 1e5) {
         isphx_coarsen_again(f);
         return;
     }
-    f->coarse.count = count;
     isphx_post_rows(f, isphx_coarse_rename_task, ISPHX_LIGHT);
     isphx_then(&f->machine, isphx_coarsen_members, f);
 }
