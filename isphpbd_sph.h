@@ -4660,10 +4660,11 @@ static void isphx_walls_task(void *ctx, int block) {
 typedef struct isphx_chunk_work {
     int list[ISPHX_LANES][ISPHX_LIST + 4];
     int found[ISPHX_LANES];
-    float hidden[ISPHX_LANES];  /* weight of crowded cells, which take no part */
-    int low, high;              /* all columns lie between these */
+    float hidden[ISPHX_LANES];   /* weight of crowded cells, which take no part */
+    int low, high;               /* all columns lie between these */
+    float apart[ISPHX_LIST][12]; /* x_ab, y_ab, z_ab of four rows */
     float sums[11][ISPHX_LANES]; /* density, weight, S x y z, B xx yy zz xy yz zx */
-    float scaled[ISPHX_LANES];  /* sum w s_b, with several materials */
+    float scaled[ISPHX_LANES];   /* sum w s_b, with several materials */
 } isphx_chunk_work;
 
 /* Neighbours of a row in the given runs, without the row itself, which parts the run that holds it. */
@@ -5001,37 +5002,54 @@ ISPHX_HOT isphpbdx_f4 isphx_clamp4(isphpbdx_f4 v, isphpbdx_f4 lo, isphpbdx_f4 hi
 }
 ISPHX_HOT isphpbdx_f4 isphx_minus4(isphpbdx_f4 v) { return isphpbdx_f4_mul(isphpbdx_f4_all(-1.0f), v); }
 
-/* Weights and sums of four rows of a chunk: half = 0 or 4. Pads have a distance beyond the support and so no weight. */
-static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_chunk_work *work, int length,
+/* How far four rows of a chunk (half = 0 or 4) are from their neighbours; t waits where the weights come to be. Pads
+   have a distance beyond the support. Apart from the sums because roots take long: so many of them are under way at
+   once. */
+static void isphx_chunk_apart(const isph_fluid *f, int chunk, int half, isphx_chunk_work *work, int length,
                               float *value) {
     const int own[4] = {chunk * ISPHX_LANES + half, chunk * ISPHX_LANES + half + 1, chunk * ISPHX_LANES + half + 2,
                         chunk * ISPHX_LANES + half + 3};
-    const isphpbdx_f4 one = isphpbdx_f4_all(1.0f), zero = isphpbdx_f4_all(0.0f), four = isphpbdx_f4_all(4.0f),
-                      five = isphpbdx_f4_all(5.0f);
+    const isphpbdx_f4 one = isphpbdx_f4_all(1.0f), zero = isphpbdx_f4_all(0.0f);
     const isphpbdx_f4 inverse_reach = isphpbdx_f4_all(1.0f / f->reach),
                       outside = isphpbdx_f4_all(4.0f * f->reach * f->reach);
-    const isphpbdx_f4 value_scale = isphpbdx_f4_all(f->tables.value_scale),
-                      weight_scale = isphpbdx_f4_all(f->tables.weight_scale);
     const int *const list[4] = {work->list[half], work->list[half + 1], work->list[half + 2], work->list[half + 3]};
-    isphpbdx_f4 a[4], b[4], sum[12],
-        beyond = isphpbdx_f4_set((float)-work->found[half], (float)-work->found[half + 1],
-                                 (float)-work->found[half + 2], (float)-work->found[half + 3]);
-    int j, k;
-    for (k = 0; k < 12; ++k) sum[k] = zero;
-    isphx_gather(f->position, own, a);
+    const float *const position = f->position;
+    isphpbdx_f4 a[4], b[4], beyond = isphpbdx_f4_set((float)-work->found[half], (float)-work->found[half + 1],
+                                                     (float)-work->found[half + 2], (float)-work->found[half + 3]);
+    int j;
+    isphx_gather(position, own, a);
     for (j = 0; j < length; ++j) {
         const int index[4] = {list[0][j], list[1][j], list[2][j], list[3][j]};
-        isphpbdx_f4 dx, dy, dz, r2, t, t3, w, wx, wy, wz;
+        isphpbdx_f4 dx, dy, dz, r2;
         beyond = isphpbdx_f4_add(beyond, one); /* 1, 2 ... from the first pad on, else <= 0 */
-        isphx_gather(f->position, index, b);
+        isphx_gather(position, index, b);
         dx = isphpbdx_f4_sub(a[0], b[0]), dy = isphpbdx_f4_sub(a[1], b[1]), dz = isphpbdx_f4_sub(a[2], b[2]);
+        isphpbdx_f4_store(work->apart[j], dx);
+        isphpbdx_f4_store(work->apart[j] + 4, dy);
+        isphpbdx_f4_store(work->apart[j] + 8, dz);
         r2 = isphx_madd4(isphx_madd4(isphpbdx_f4_mul(dx, dx), dy, dy), dz, dz);
         r2 = isphpbdx_f4_max(r2, isphpbdx_f4_mul(beyond, outside));
-        t = isphpbdx_f4_max(isphpbdx_f4_sub(one, isphpbdx_f4_mul(isphpbdx_f4_sqrt(r2), inverse_reach)), zero);
-        t3 = isphpbdx_f4_mul(isphpbdx_f4_mul(t, t), t);
-        w = isphpbdx_f4_mul(weight_scale, t3);
+        isphpbdx_f4_store(
+            value + j * ISPHX_LANES + half,
+            isphpbdx_f4_max(isphpbdx_f4_sub(one, isphpbdx_f4_mul(isphpbdx_f4_sqrt(r2), inverse_reach)), zero));
+    }
+}
+
+/* Weights and sums of the same four rows. */
+static void isphx_chunk_weigh(const isph_fluid *f, int half, isphx_chunk_work *work, int length, float *value) {
+    const isphpbdx_f4 four = isphpbdx_f4_all(4.0f), five = isphpbdx_f4_all(5.0f);
+    const isphpbdx_f4 value_scale = isphpbdx_f4_all(f->tables.value_scale),
+                      weight_scale = isphpbdx_f4_all(f->tables.weight_scale);
+    isphpbdx_f4 sum[11];
+    int j, k;
+    for (k = 0; k < 11; ++k) sum[k] = isphpbdx_f4_all(0.0f);
+    for (j = 0; j < length; ++j) {
+        const isphpbdx_f4 t = isphpbdx_f4_load(value + j * ISPHX_LANES + half);
+        const isphpbdx_f4 t3 = isphpbdx_f4_mul(isphpbdx_f4_mul(t, t), t), w = isphpbdx_f4_mul(weight_scale, t3);
+        const isphpbdx_f4 dx = isphpbdx_f4_load(work->apart[j]), dy = isphpbdx_f4_load(work->apart[j] + 4),
+                          dz = isphpbdx_f4_load(work->apart[j] + 8);
+        const isphpbdx_f4 wx = isphpbdx_f4_mul(w, dx), wy = isphpbdx_f4_mul(w, dy), wz = isphpbdx_f4_mul(w, dz);
         isphpbdx_f4_store(value + j * ISPHX_LANES + half, w);
-        wx = isphpbdx_f4_mul(w, dx), wy = isphpbdx_f4_mul(w, dy), wz = isphpbdx_f4_mul(w, dz);
         sum[0] = isphx_madd4(sum[0], isphpbdx_f4_mul(value_scale, isphpbdx_f4_mul(t3, t)),
                              isphpbdx_f4_sub(five, isphpbdx_f4_mul(four, t)));
         sum[1] = isphpbdx_f4_add(sum[1], w);
@@ -5041,10 +5059,20 @@ static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_ch
         sum[7] = isphx_madd4(sum[7], wz, dz);
         sum[8] = isphx_madd4(sum[8], wx, dy), sum[9] = isphx_madd4(sum[9], wy, dz),
         sum[10] = isphx_madd4(sum[10], wz, dx);
-        if (f->now.several) sum[11] = isphx_madd4(sum[11], w, isphx_gather1(f->scale, index));
     }
     for (k = 0; k < 11; ++k) isphpbdx_f4_store(work->sums[k] + half, sum[k]);
-    isphpbdx_f4_store(work->scaled + half, f->now.several ? sum[11] : sum[1]);
+}
+
+/* sum w s_b of the same four rows. */
+static void isphx_chunk_scale(const isph_fluid *f, int half, isphx_chunk_work *work, int length, const float *value) {
+    isphpbdx_f4 sum = isphpbdx_f4_all(0.0f);
+    int j;
+    for (j = 0; j < length && f->now.several; ++j) {
+        const int index[4] = {work->list[half][j], work->list[half + 1][j], work->list[half + 2][j],
+                              work->list[half + 3][j]};
+        sum = isphx_madd4(sum, isphpbdx_f4_load(value + j * ISPHX_LANES + half), isphx_gather1(f->scale, index));
+    }
+    isphpbdx_f4_store(work->scaled + half, f->now.several ? sum : isphpbdx_f4_load(work->sums[1] + half));
 }
 
 /* Four rows of a chunk once their sums are there. The functions below read it; whether a row has walls decides by
@@ -5214,11 +5242,13 @@ static void isphx_rows_chunk(isph_fluid *f, int chunk, isphx_chunk_work *work, u
     if (length < wanted || wanted >= ISPHX_LIST - 1) *flags |= ISPH_STEP_CROWDED;
     f->sell.offset[chunk] = used;
     f->sell.length[chunk] = length;
-    isphx_chunk_weigh(f, chunk, 0, work, length, f->sell.value + used);
-    isphx_chunk_weigh(f, chunk, 4, work, length, f->sell.value + used);
     isphx_chunk_set_columns(&f->sell, chunk, work, length);
-    isphx_rows_finish(f, chunk, 0, work);
-    isphx_rows_finish(f, chunk, 4, work);
+    for (lane = 0; lane < ISPHX_LANES; lane += 4) {
+        isphx_chunk_apart(f, chunk, lane, work, length, f->sell.value + used);
+        isphx_chunk_weigh(f, lane, work, length, f->sell.value + used);
+        isphx_chunk_scale(f, lane, work, length, f->sell.value + used);
+        isphx_rows_finish(f, chunk, lane, work);
+    }
 }
 
 static void isphx_rows_block(isph_fluid *f, int block) {
