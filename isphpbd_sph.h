@@ -4960,6 +4960,21 @@ static void isphx_chunk_set_columns(isphx_sell *sell, int chunk, const isphx_chu
         for (j = 0; j < length; ++j) wide[j * ISPHX_LANES + lane] = (uint32_t)(work->list[lane][j] - work->low);
 }
 
+/* Component k of all four in v[k], instead of all components of the k-th. */
+#ifdef ISPHPBDX_SSE2
+ISPHX_HOT void isphx_transpose(isphpbdx_f4 v[4]) { _MM_TRANSPOSE4_PS(v[0], v[1], v[2], v[3]); }
+#else
+ISPHX_HOT void isphx_transpose(isphpbdx_f4 v[4]) {
+    int i, k;
+    for (i = 0; i < 4; ++i) {
+        for (k = 0; k < i; ++k) {
+            const float swap = v[i].v[k];
+            v[i].v[k] = v[k].v[i], v[k].v[i] = swap;
+        }
+    }
+}
+#endif
+
 /* Four groups of four floats, gathered and transposed: out[k] holds component k of the four. */
 #ifdef ISPHPBDX_SSE2
 ISPHX_HOT void isphx_gather(const float *array, const int *index, isphpbdx_f4 out[4]) {
@@ -6200,23 +6215,29 @@ static void isphx_stage_push(isph_fluid *f) {
 
 /* [pressure] Right sides: -rho dx^2 div(u*) / dt for the pressure (eqs 7-8), dx^2 (density - 1) for the density
    projection (Kugelstadt et al., in SPH form), both divided by s. */
+/* u_ba x_ab of a row and a neighbour, component by component. */
+ISPHX_HOT isphpbdx_f4 isphx_closing(const isph_fluid *f, isphpbdx_f4 x, isphpbdx_f4 u, int other) {
+    return isphpbdx_f4_mul(isphpbdx_f4_sub(isphpbdx_f4_load(f->star + 4 * (size_t)other), u),
+                           isphpbdx_f4_sub(x, isphpbdx_f4_load(f->position + 4 * (size_t)other)));
+}
+
 static void isphx_chunk_divergence(const isph_fluid *f, int chunk, int half, const int *columns,
                                    float out[ISPHX_LANES]) {
     const float *value = f->sell.value + f->sell.offset[chunk];
-    isphpbdx_f4 xa[4], xb[4], ua[4], ub[4], sum = isphpbdx_f4_all(0.0f);
-    int own[4], j;
-    isphx_own_rows(chunk, half, own);
-    isphx_gather(f->position, own, xa);
-    isphx_gather(f->star, own, ua);
+    const size_t own = 4 * (size_t)(chunk * ISPHX_LANES + half);
+    isphpbdx_f4 x[4], u[4], product[4], sum = isphpbdx_f4_all(0.0f);
+    int j, k;
+    for (k = 0; k < 4; ++k)
+        x[k] = isphpbdx_f4_load(f->position + own + 4 * k), u[k] = isphpbdx_f4_load(f->star + own + 4 * k);
     for (j = 0; j < f->sell.length[chunk]; ++j) {
         const int *index = columns + j * ISPHX_LANES + half;
-        isphpbdx_f4 dot;
-        isphx_gather(f->position, index, xb);
-        isphx_gather(f->star, index, ub);
-        dot = isphpbdx_f4_mul(isphpbdx_f4_sub(ub[0], ua[0]), isphpbdx_f4_sub(xa[0], xb[0]));
-        dot = isphx_madd4(dot, isphpbdx_f4_sub(ub[1], ua[1]), isphpbdx_f4_sub(xa[1], xb[1]));
-        dot = isphx_madd4(dot, isphpbdx_f4_sub(ub[2], ua[2]), isphpbdx_f4_sub(xa[2], xb[2]));
-        sum = isphx_madd4(sum, isphpbdx_f4_load(value + j * ISPHX_LANES + half), dot);
+        product[0] = isphx_closing(f, x[0], u[0], index[0]); /* written out: a loop would go through memory */
+        product[1] = isphx_closing(f, x[1], u[1], index[1]);
+        product[2] = isphx_closing(f, x[2], u[2], index[2]);
+        product[3] = isphx_closing(f, x[3], u[3], index[3]);
+        isphx_transpose(product);
+        sum = isphx_madd4(sum, isphpbdx_f4_load(value + j * ISPHX_LANES + half),
+                          isphpbdx_f4_add(isphpbdx_f4_add(product[0], product[1]), product[2]));
     }
     isphpbdx_f4_store(out + half, isphpbdx_f4_mul(sum, isphpbdx_f4_all(-0.5f / (f->dx * f->dx))));
 }
