@@ -1622,6 +1622,17 @@ static double isphx_sum_odd(isphpbdx_f4 v) {
     return (double)lane[1] + (double)lane[3];
 }
 
+/* Asks for memory that will be read soon: what the processor fetches by itself ends with every page, and a matrix that
+   does not fit the caches has many. A hint that changes nothing else, beyond the end of an array as well. */
+#define ISPHX_AHEAD 512 /* entries, 64 per row: one or two chunks; the best of 256, 512 and 1024 by trial */
+#ifdef ISPHPBDX_SSE2
+ISPHX_HOT void isphx_ahead(const void *p, size_t bytes) {
+    _mm_prefetch((const char *)((uintptr_t)p + bytes), _MM_HINT_T0);
+}
+#else
+ISPHX_HOT void isphx_ahead(const void *p, size_t bytes) { (void)p, (void)bytes; }
+#endif
+
 /* sum w x over the entries of a chunk, for pairs: acc[k] holds rows 2 k and 2 k + 1. The macro is the body for one
    width of column index. */
 #define ISPHX_CHUNK_PAIRS(name, index_type)                                                                            \
@@ -1630,6 +1641,8 @@ static double isphx_sum_odd(isphpbdx_f4 v) {
         int j;                                                                                                         \
         for (j = 0; j < length; ++j, index += ISPHX_LANES, value += ISPHX_LANES) {                                     \
             const isphpbdx_f4 low = isphpbdx_f4_load(value), high = isphpbdx_f4_load(value + 4);                       \
+            if (j % 2 == 0) isphx_ahead(value, ISPHX_AHEAD * sizeof *value);                                           \
+            else isphx_ahead(index, ISPHX_AHEAD * sizeof *index);                                                      \
             a = isphx_madd4(a, isphx_twice_low(low), isphx_pairs(x + 2 * (size_t)index[0], x + 2 * (size_t)index[1])); \
             b = isphx_madd4(b, isphx_twice_high(low),                                                                  \
                             isphx_pairs(x + 2 * (size_t)index[2], x + 2 * (size_t)index[3]));                          \
@@ -1754,16 +1767,24 @@ static void isphx_coarse_link(isphx_coarse *coarse, int i, int lower, float valu
     coarse->link_value[(size_t)i * ISPHX_COARSE_LINKS + (size_t)k] += value;
 }
 
-/* Multiplications that the factorisation will take, or -1 when the factor does not fit. Sets first and row_offset. */
+/* first[i] = the lowest aggregate that i is linked to. */
+static void isphx_coarse_first(isphx_coarse *coarse) {
+    int i, k;
+    for (i = 0; i < coarse->count; ++i) {
+        coarse->first[i] = i;
+        for (k = 0; k < coarse->link_count[i]; ++k)
+            coarse->first[i] =
+                isphpbdx_mini(coarse->first[i], coarse->link[(size_t)i * ISPHX_COARSE_LINKS + (size_t)k]);
+    }
+}
+
+/* Multiplications that the factorisation will take, or -1 when the factor does not fit. Sets row_offset. */
 static double isphx_coarse_envelope(isphx_coarse *coarse) {
     double work = 0.0;
     int64_t used = 0;
-    int i, k;
+    int i;
     for (i = 0; i < coarse->count; ++i) {
-        int first = i;
-        for (k = 0; k < coarse->link_count[i]; ++k)
-            first = isphpbdx_mini(first, coarse->link[(size_t)i * ISPHX_COARSE_LINKS + (size_t)k]);
-        first &= ~3; /* rows start at multiples of four so that dot products run in whole vectors */
+        const int first = coarse->first[i] & ~3; /* at multiples of four, so that dot products run in whole vectors */
         coarse->first[i] = first;
         if (used + (i - first) + 4 > coarse->factor_capacity) return -1.0;
         coarse->row_offset[i] = (int)used - first;
@@ -2612,6 +2633,7 @@ ISPHPBD_API isphpbd_result isph_matrix_set_aggregates(isph_matrix *matrix, const
     coarse->count = count;
     isphx_coarse_members(coarse, matrix->sell.rows);
     isphx_matrix_coarsen(matrix);
+    isphx_coarse_first(coarse);
     if (isphx_coarse_envelope(coarse) < 0.0) {
         coarse->count = 0;
         return ISPHPBD_CAPACITY;
@@ -4640,10 +4662,11 @@ static void isphx_walls_task(void *ctx, int block) {
 typedef struct isphx_chunk_work {
     int list[ISPHX_LANES][ISPHX_LIST + 4];
     int found[ISPHX_LANES];
-    float hidden[ISPHX_LANES];  /* weight of crowded cells, which take no part */
-    int low, high;              /* all columns lie between these */
+    float hidden[ISPHX_LANES];   /* weight of crowded cells, which take no part */
+    int low, high;               /* all columns lie between these */
+    float apart[ISPHX_LIST][12]; /* x_ab, y_ab, z_ab of four rows */
     float sums[11][ISPHX_LANES]; /* density, weight, S x y z, B xx yy zz xy yz zx */
-    float scaled[ISPHX_LANES];  /* sum w s_b, with several materials */
+    float scaled[ISPHX_LANES];   /* sum w s_b, with several materials */
 } isphx_chunk_work;
 
 /* Neighbours of a row in the given runs, without the row itself, which parts the run that holds it. */
@@ -4939,6 +4962,21 @@ static void isphx_chunk_set_columns(isphx_sell *sell, int chunk, const isphx_chu
         for (j = 0; j < length; ++j) wide[j * ISPHX_LANES + lane] = (uint32_t)(work->list[lane][j] - work->low);
 }
 
+/* Component k of all four in v[k], instead of all components of the k-th. */
+#ifdef ISPHPBDX_SSE2
+ISPHX_HOT void isphx_transpose(isphpbdx_f4 v[4]) { _MM_TRANSPOSE4_PS(v[0], v[1], v[2], v[3]); }
+#else
+ISPHX_HOT void isphx_transpose(isphpbdx_f4 v[4]) {
+    int i, k;
+    for (i = 0; i < 4; ++i) {
+        for (k = 0; k < i; ++k) {
+            const float swap = v[i].v[k];
+            v[i].v[k] = v[k].v[i], v[k].v[i] = swap;
+        }
+    }
+}
+#endif
+
 /* Four groups of four floats, gathered and transposed: out[k] holds component k of the four. */
 #ifdef ISPHPBDX_SSE2
 ISPHX_HOT void isphx_gather(const float *array, const int *index, isphpbdx_f4 out[4]) {
@@ -4981,37 +5019,54 @@ ISPHX_HOT isphpbdx_f4 isphx_clamp4(isphpbdx_f4 v, isphpbdx_f4 lo, isphpbdx_f4 hi
 }
 ISPHX_HOT isphpbdx_f4 isphx_minus4(isphpbdx_f4 v) { return isphpbdx_f4_mul(isphpbdx_f4_all(-1.0f), v); }
 
-/* Weights and sums of four rows of a chunk: half = 0 or 4. Pads have a distance beyond the support and so no weight. */
-static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_chunk_work *work, int length,
+/* How far four rows of a chunk (half = 0 or 4) are from their neighbours; t waits where the weights come to be. Pads
+   have a distance beyond the support. Apart from the sums because roots take long: so many of them are under way at
+   once. */
+static void isphx_chunk_apart(const isph_fluid *f, int chunk, int half, isphx_chunk_work *work, int length,
                               float *value) {
     const int own[4] = {chunk * ISPHX_LANES + half, chunk * ISPHX_LANES + half + 1, chunk * ISPHX_LANES + half + 2,
                         chunk * ISPHX_LANES + half + 3};
-    const isphpbdx_f4 one = isphpbdx_f4_all(1.0f), zero = isphpbdx_f4_all(0.0f), four = isphpbdx_f4_all(4.0f),
-                      five = isphpbdx_f4_all(5.0f);
+    const isphpbdx_f4 one = isphpbdx_f4_all(1.0f), zero = isphpbdx_f4_all(0.0f);
     const isphpbdx_f4 inverse_reach = isphpbdx_f4_all(1.0f / f->reach),
                       outside = isphpbdx_f4_all(4.0f * f->reach * f->reach);
-    const isphpbdx_f4 value_scale = isphpbdx_f4_all(f->tables.value_scale),
-                      weight_scale = isphpbdx_f4_all(f->tables.weight_scale);
     const int *const list[4] = {work->list[half], work->list[half + 1], work->list[half + 2], work->list[half + 3]};
-    isphpbdx_f4 a[4], b[4], sum[12],
-        beyond = isphpbdx_f4_set((float)-work->found[half], (float)-work->found[half + 1],
-                                 (float)-work->found[half + 2], (float)-work->found[half + 3]);
-    int j, k;
-    for (k = 0; k < 12; ++k) sum[k] = zero;
-    isphx_gather(f->position, own, a);
+    const float *const position = f->position;
+    isphpbdx_f4 a[4], b[4], beyond = isphpbdx_f4_set((float)-work->found[half], (float)-work->found[half + 1],
+                                                     (float)-work->found[half + 2], (float)-work->found[half + 3]);
+    int j;
+    isphx_gather(position, own, a);
     for (j = 0; j < length; ++j) {
         const int index[4] = {list[0][j], list[1][j], list[2][j], list[3][j]};
-        isphpbdx_f4 dx, dy, dz, r2, t, t3, w, wx, wy, wz;
+        isphpbdx_f4 dx, dy, dz, r2;
         beyond = isphpbdx_f4_add(beyond, one); /* 1, 2 ... from the first pad on, else <= 0 */
-        isphx_gather(f->position, index, b);
+        isphx_gather(position, index, b);
         dx = isphpbdx_f4_sub(a[0], b[0]), dy = isphpbdx_f4_sub(a[1], b[1]), dz = isphpbdx_f4_sub(a[2], b[2]);
+        isphpbdx_f4_store(work->apart[j], dx);
+        isphpbdx_f4_store(work->apart[j] + 4, dy);
+        isphpbdx_f4_store(work->apart[j] + 8, dz);
         r2 = isphx_madd4(isphx_madd4(isphpbdx_f4_mul(dx, dx), dy, dy), dz, dz);
         r2 = isphpbdx_f4_max(r2, isphpbdx_f4_mul(beyond, outside));
-        t = isphpbdx_f4_max(isphpbdx_f4_sub(one, isphpbdx_f4_mul(isphpbdx_f4_sqrt(r2), inverse_reach)), zero);
-        t3 = isphpbdx_f4_mul(isphpbdx_f4_mul(t, t), t);
-        w = isphpbdx_f4_mul(weight_scale, t3);
+        isphpbdx_f4_store(
+            value + j * ISPHX_LANES + half,
+            isphpbdx_f4_max(isphpbdx_f4_sub(one, isphpbdx_f4_mul(isphpbdx_f4_sqrt(r2), inverse_reach)), zero));
+    }
+}
+
+/* Weights and sums of the same four rows. */
+static void isphx_chunk_weigh(const isph_fluid *f, int half, isphx_chunk_work *work, int length, float *value) {
+    const isphpbdx_f4 four = isphpbdx_f4_all(4.0f), five = isphpbdx_f4_all(5.0f);
+    const isphpbdx_f4 value_scale = isphpbdx_f4_all(f->tables.value_scale),
+                      weight_scale = isphpbdx_f4_all(f->tables.weight_scale);
+    isphpbdx_f4 sum[11];
+    int j, k;
+    for (k = 0; k < 11; ++k) sum[k] = isphpbdx_f4_all(0.0f);
+    for (j = 0; j < length; ++j) {
+        const isphpbdx_f4 t = isphpbdx_f4_load(value + j * ISPHX_LANES + half);
+        const isphpbdx_f4 t3 = isphpbdx_f4_mul(isphpbdx_f4_mul(t, t), t), w = isphpbdx_f4_mul(weight_scale, t3);
+        const isphpbdx_f4 dx = isphpbdx_f4_load(work->apart[j]), dy = isphpbdx_f4_load(work->apart[j] + 4),
+                          dz = isphpbdx_f4_load(work->apart[j] + 8);
+        const isphpbdx_f4 wx = isphpbdx_f4_mul(w, dx), wy = isphpbdx_f4_mul(w, dy), wz = isphpbdx_f4_mul(w, dz);
         isphpbdx_f4_store(value + j * ISPHX_LANES + half, w);
-        wx = isphpbdx_f4_mul(w, dx), wy = isphpbdx_f4_mul(w, dy), wz = isphpbdx_f4_mul(w, dz);
         sum[0] = isphx_madd4(sum[0], isphpbdx_f4_mul(value_scale, isphpbdx_f4_mul(t3, t)),
                              isphpbdx_f4_sub(five, isphpbdx_f4_mul(four, t)));
         sum[1] = isphpbdx_f4_add(sum[1], w);
@@ -5021,10 +5076,20 @@ static void isphx_chunk_weigh(const isph_fluid *f, int chunk, int half, isphx_ch
         sum[7] = isphx_madd4(sum[7], wz, dz);
         sum[8] = isphx_madd4(sum[8], wx, dy), sum[9] = isphx_madd4(sum[9], wy, dz),
         sum[10] = isphx_madd4(sum[10], wz, dx);
-        if (f->now.several) sum[11] = isphx_madd4(sum[11], w, isphx_gather1(f->scale, index));
     }
     for (k = 0; k < 11; ++k) isphpbdx_f4_store(work->sums[k] + half, sum[k]);
-    isphpbdx_f4_store(work->scaled + half, f->now.several ? sum[11] : sum[1]);
+}
+
+/* sum w s_b of the same four rows. */
+static void isphx_chunk_scale(const isph_fluid *f, int half, isphx_chunk_work *work, int length, const float *value) {
+    isphpbdx_f4 sum = isphpbdx_f4_all(0.0f);
+    int j;
+    for (j = 0; j < length && f->now.several; ++j) {
+        const int index[4] = {work->list[half][j], work->list[half + 1][j], work->list[half + 2][j],
+                              work->list[half + 3][j]};
+        sum = isphx_madd4(sum, isphpbdx_f4_load(value + j * ISPHX_LANES + half), isphx_gather1(f->scale, index));
+    }
+    isphpbdx_f4_store(work->scaled + half, f->now.several ? sum : isphpbdx_f4_load(work->sums[1] + half));
 }
 
 /* Four rows of a chunk once their sums are there. The functions below read it; whether a row has walls decides by
@@ -5194,11 +5259,13 @@ static void isphx_rows_chunk(isph_fluid *f, int chunk, isphx_chunk_work *work, u
     if (length < wanted || wanted >= ISPHX_LIST - 1) *flags |= ISPH_STEP_CROWDED;
     f->sell.offset[chunk] = used;
     f->sell.length[chunk] = length;
-    isphx_chunk_weigh(f, chunk, 0, work, length, f->sell.value + used);
-    isphx_chunk_weigh(f, chunk, 4, work, length, f->sell.value + used);
     isphx_chunk_set_columns(&f->sell, chunk, work, length);
-    isphx_rows_finish(f, chunk, 0, work);
-    isphx_rows_finish(f, chunk, 4, work);
+    for (lane = 0; lane < ISPHX_LANES; lane += 4) {
+        isphx_chunk_apart(f, chunk, lane, work, length, f->sell.value + used);
+        isphx_chunk_weigh(f, lane, work, length, f->sell.value + used);
+        isphx_chunk_scale(f, lane, work, length, f->sell.value + used);
+        isphx_rows_finish(f, chunk, lane, work);
+    }
 }
 
 static void isphx_rows_block(isph_fluid *f, int block) {
@@ -5412,33 +5479,59 @@ static float isphx_coarse_contact(const isph_fluid *f, int own, int other, const
     return isphpbdx_max(least * (float)f->frame.size, 1.0f);
 }
 
-/* Links the cell to those of its 13 lower neighbours that are occupied. */
+/* The aggregate of one of the 13 cells next to cell c that come before it, (x, y, z) in lexical order; -1 where it is
+   empty. In step: where it is. */
+static int isphx_coarse_before(const isphx_blocks_frame *frame, const int c[3], int which, int step[3]) {
+    int n[3], k;
+    step[0] = which % 3 - 1, step[1] = which / 3 % 3 - 1, step[2] = which / 9 - 1;
+    for (k = 0; k < 3; ++k) {
+        n[k] = c[k] + step[k];
+        if (frame->wraps[k]) n[k] = isphx_wrap(n[k], frame->dim[k]);
+        else if (n[k] < 0 || n[k] >= frame->dim[k]) return -1;
+    }
+    return frame->table[(n[2] * frame->dim[1] + n[1]) * frame->dim[0] + n[0]];
+}
+
+static void isphx_coarse_unpack(const isphx_blocks_frame *frame, int cell, int c[3]) {
+    c[0] = cell % frame->dim[0], c[1] = cell / frame->dim[0] % frame->dim[1],
+    c[2] = cell / frame->dim[0] / frame->dim[1];
+}
+
+/* Links the cell to those of its lower neighbours that are occupied. */
 static void isphx_coarse_link_cell(isph_fluid *f, int cell) {
     const isphx_blocks_frame *frame = &f->frame;
     isphx_coarse *coarse = &f->coarse;
     const int own = frame->table[cell], scale_at = coarse->member[coarse->member_start[own]];
-    int c[3], d, k;
-    c[0] = cell % frame->dim[0], c[1] = cell / frame->dim[0] % frame->dim[1],
-    c[2] = cell / frame->dim[0] / frame->dim[1];
-    for (d = 0; d < 13; ++d) { /* (dx, dy, dz) before (0, 0, 0) in lexical order */
-        const int step[3] = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1};
-        int n[3], other, kind = 0;
-        bool outside = false;
+    int c[3], step[3], which;
+    isphx_coarse_unpack(frame, cell, c);
+    for (which = 0; which < 13; ++which) {
+        const int other = isphx_coarse_before(frame, c, which, step);
         float coupling;
-        for (k = 0; k < 3; ++k) {
-            n[k] = c[k] + step[k];
-            kind += step[k] != 0;
-            if (frame->wraps[k]) n[k] = isphx_wrap(n[k], frame->dim[k]);
-            else outside = outside || n[k] < 0 || n[k] >= frame->dim[k];
-        }
-        if (outside) continue;
-        other = frame->table[(n[2] * frame->dim[1] + n[1]) * frame->dim[0] + n[0]];
         if (other < 0 || other == own) continue;
-        coupling = frame->coupling[kind] * isphx_coarse_contact(f, own, other, step);
+        coupling = frame->coupling[(step[0] != 0) + (step[1] != 0) + (step[2] != 0)] *
+                   isphx_coarse_contact(f, own, other, step);
         coupling *= f->scale[scale_at] * f->scale[coarse->member[coarse->member_start[other]]];
         isphx_coarse_link(coarse, isphpbdx_maxi(own, other), isphpbdx_mini(own, other), coupling);
         coarse->diagonal[own] += coupling;
         coarse->diagonal[other] += coupling;
+    }
+}
+
+/* As isphx_coarse_first, before there are links. */
+static void isphx_coarse_foresee(isph_fluid *f) {
+    const isphx_blocks_frame *frame = &f->frame;
+    int *first = f->coarse.first, c[3], step[3], cell, g, which;
+    for (g = 0; g < f->coarse.count; ++g) first[g] = g;
+    for (cell = 0; cell < isphx_coarse_cells(frame); ++cell) {
+        const int own = frame->table[cell];
+        if (own < 0) continue;
+        isphx_coarse_unpack(frame, cell, c);
+        for (which = 0; which < 13; ++which) {
+            const int other = isphx_coarse_before(frame, c, which, step);
+            if (other < 0) continue;
+            first[isphpbdx_maxi(own, other)] =
+                isphpbdx_mini(first[isphpbdx_maxi(own, other)], isphpbdx_mini(own, other));
+        }
     }
 }
 
@@ -5473,7 +5566,8 @@ static void isphx_coarse_link_task(void *ctx, int task) {
 }
 
 /* Piece by piece: cells are numbered, members listed, links made and the factor found. Cells grow until numbering,
-   memory and work are in proportion to the particles; count = 0 is left when nothing is. */
+   memory and work are in proportion to the particles, which the numbers alone tell; count = 0 is left when nothing
+   is. */
 static void isphx_coarsen_try(isph_fluid *f);
 
 static void isphx_coarsen_again(isph_fluid *f) {
@@ -5483,9 +5577,7 @@ static void isphx_coarsen_again(isph_fluid *f) {
 
 static void isphx_coarsen_factor(void *ctx) {
     isph_fluid *f = (isph_fluid *)ctx;
-    const double work = isphx_coarse_envelope(&f->coarse);
-    if (work < 0.0 || work > 400.0 * f->count + 1e5) isphx_coarsen_again(f);
-    else isphx_post_ordered(&f->machine, isphx_coarse_factor_task, &f->coarse, f->coarse.count, ISPHX_MEDIUM);
+    isphx_post_ordered(&f->machine, isphx_coarse_factor_task, &f->coarse, f->coarse.count, ISPHX_MEDIUM);
 }
 
 static void isphx_coarsen_link(void *ctx) {
@@ -5518,14 +5610,16 @@ static void isphx_coarsen_members(void *ctx) {
 static void isphx_coarsen_number(void *ctx) {
     isph_fluid *f = (isph_fluid *)ctx;
     int *table = f->frame.table, i, count = 0;
+    double work = -1.0;
     for (i = 0; i < f->count; ++i) table[f->coarse.aggregate[i]] = 0;
     for (i = 0; i < isphx_coarse_cells(&f->frame); ++i)
         if (table[i] == 0) table[i] = count++;
-    if (count > f->coarse.capacity) {
+    f->coarse.count = count;
+    if (count <= f->coarse.capacity) isphx_coarse_foresee(f), work = isphx_coarse_envelope(&f->coarse);
+    if (work < 0.0 || work > 400.0 * f->count + 1e5) {
         isphx_coarsen_again(f);
         return;
     }
-    f->coarse.count = count;
     isphx_post_rows(f, isphx_coarse_rename_task, ISPHX_LIGHT);
     isphx_then(&f->machine, isphx_coarsen_members, f);
 }
@@ -6123,23 +6217,29 @@ static void isphx_stage_push(isph_fluid *f) {
 
 /* [pressure] Right sides: -rho dx^2 div(u*) / dt for the pressure (eqs 7-8), dx^2 (density - 1) for the density
    projection (Kugelstadt et al., in SPH form), both divided by s. */
+/* u_ba x_ab of a row and a neighbour, component by component. */
+ISPHX_HOT isphpbdx_f4 isphx_closing(const isph_fluid *f, isphpbdx_f4 x, isphpbdx_f4 u, int other) {
+    return isphpbdx_f4_mul(isphpbdx_f4_sub(isphpbdx_f4_load(f->star + 4 * (size_t)other), u),
+                           isphpbdx_f4_sub(x, isphpbdx_f4_load(f->position + 4 * (size_t)other)));
+}
+
 static void isphx_chunk_divergence(const isph_fluid *f, int chunk, int half, const int *columns,
                                    float out[ISPHX_LANES]) {
     const float *value = f->sell.value + f->sell.offset[chunk];
-    isphpbdx_f4 xa[4], xb[4], ua[4], ub[4], sum = isphpbdx_f4_all(0.0f);
-    int own[4], j;
-    isphx_own_rows(chunk, half, own);
-    isphx_gather(f->position, own, xa);
-    isphx_gather(f->star, own, ua);
+    const size_t own = 4 * (size_t)(chunk * ISPHX_LANES + half);
+    isphpbdx_f4 x[4], u[4], product[4], sum = isphpbdx_f4_all(0.0f);
+    int j, k;
+    for (k = 0; k < 4; ++k)
+        x[k] = isphpbdx_f4_load(f->position + own + 4 * k), u[k] = isphpbdx_f4_load(f->star + own + 4 * k);
     for (j = 0; j < f->sell.length[chunk]; ++j) {
         const int *index = columns + j * ISPHX_LANES + half;
-        isphpbdx_f4 dot;
-        isphx_gather(f->position, index, xb);
-        isphx_gather(f->star, index, ub);
-        dot = isphpbdx_f4_mul(isphpbdx_f4_sub(ub[0], ua[0]), isphpbdx_f4_sub(xa[0], xb[0]));
-        dot = isphx_madd4(dot, isphpbdx_f4_sub(ub[1], ua[1]), isphpbdx_f4_sub(xa[1], xb[1]));
-        dot = isphx_madd4(dot, isphpbdx_f4_sub(ub[2], ua[2]), isphpbdx_f4_sub(xa[2], xb[2]));
-        sum = isphx_madd4(sum, isphpbdx_f4_load(value + j * ISPHX_LANES + half), dot);
+        product[0] = isphx_closing(f, x[0], u[0], index[0]); /* written out: a loop would go through memory */
+        product[1] = isphx_closing(f, x[1], u[1], index[1]);
+        product[2] = isphx_closing(f, x[2], u[2], index[2]);
+        product[3] = isphx_closing(f, x[3], u[3], index[3]);
+        isphx_transpose(product);
+        sum = isphx_madd4(sum, isphpbdx_f4_load(value + j * ISPHX_LANES + half),
+                          isphpbdx_f4_add(isphpbdx_f4_add(product[0], product[1]), product[2]));
     }
     isphpbdx_f4_store(out + half, isphpbdx_f4_mul(sum, isphpbdx_f4_all(-0.5f / (f->dx * f->dx))));
 }
