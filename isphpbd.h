@@ -2166,13 +2166,11 @@ static void isphpbdx_yield_task(void *ctx, int block) {
 }
 static int isphpbdx_block_count(int items) { return (items + ISPHPBDX_BLOCK - 1) / ISPHPBDX_BLOCK; }
 
-/* Impulses to vertices, by their effective masses to velocities, and back to the walls: B^T W B. A solve that goes on
-   for the density alone has no use for the answer. */
+/* Impulses to vertices, by their effective masses to velocities, and back to the walls: B^T W B. */
 static void isphpbdx_water_respond(void *user, const float *impulse, float *velocity_change, int wall_count) {
     isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
     const isphpbd_parallel *parallel = &c->fluid->desc.parallel;
     isphpbdx_response r;
-    if (c->fluid->system.iteration > 0 && !c->fluid->system.open[0]) return;
     if (c->link_count < 0) isphpbdx_list_links(c), isphpbdx_sort_links(c);
     r.c = c, r.impulse = impulse, r.velocity_change = velocity_change;
     isphpbdx_run(parallel, isphpbdx_push_task, &r, isphpbdx_block_count(c->soft->counts.vertices));
