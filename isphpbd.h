@@ -1472,17 +1472,18 @@ static void isphpbdx_list_faces(isphpbdx_coupling *c) {
 }
 
 /* ==== [coupling-places] nearest faces of every particle ============================================================*/
-typedef struct isphpbdx_seen { /* a face, and what of it is nearest */
-    isphpbdx_spot spot;
-    int feature; /* as of isphx_triangle_nearest(); -1: a rim, which holds nobody */
+typedef struct isphpbdx_seen { /* the nearest faces of a particle, in the order in which it looked at them */
+    float distance[ISPHPBDX_SEEN], x[ISPHPBDX_SEEN], y[ISPHPBDX_SEEN], z[ISPHPBDX_SEEN]; /* x, y, z: spot's normal */
+    int face[ISPHPBDX_SEEN], v[3][ISPHPBDX_SEEN];
+    int feature[ISPHPBDX_SEEN]; /* as of isphx_triangle_nearest(); -1: a rim, which holds nobody */
+    int count;
 } isphpbdx_seen;
 
 typedef struct isphpbdx_search {
     isphpbd_vec3 p;
     float reach, contact;
-    isphpbdx_seen seen[ISPHPBDX_SEEN];
-    isphpbdx_seen *order[ISPHPBDX_SEEN]; /* of them, by distance */
-    int seen_count;
+    isphpbdx_seen seen;
+    int order[ISPHPBDX_SEEN]; /* of what it sees, by distance; only where isphpbdx_order_seen() was asked to */
     isphpbdx_spot place[ISPHPBDX_PLACES];
     int place_count;
     isphpbdx_nearby nearby[ISPHPBDX_NEAR];
@@ -1493,6 +1494,12 @@ typedef struct isphpbdx_search {
     int inside; /* face + 1 */
 } isphpbdx_search;
 
+typedef struct isphpbdx_glance { /* at four faces */
+    int face[4], v[3][4];
+    float distance[4], x[4], y[4], z[4]; /* x, y, z: from the nearest point to the particle, of length 1 */
+    float feature[4];
+} isphpbdx_glance;
+
 static void isphpbdx_keep_near(isphpbdx_search *s, int face, float distance, float gap) {
     int k = s->near_count, j;
     if (k == ISPHPBDX_NEAR && !(distance < s->distance[k - 1])) return;
@@ -1502,68 +1509,202 @@ static void isphpbdx_keep_near(isphpbdx_search *s, int face, float distance, flo
         s->distance[j] = s->distance[j - 1], s->nearby[j] = s->nearby[j - 1];
     s->distance[j] = distance, s->nearby[j].face = face, s->nearby[j].gap = gap;
 }
-/* Room for a face seen at this distance, at its place in the order; NULL where enough are nearer. */
-static isphpbdx_seen *isphpbdx_keep_seen(isphpbdx_search *s, float distance) {
-    const bool full = s->seen_count == ISPHPBDX_SEEN;
-    int k = full ? ISPHPBDX_SEEN - 1 : s->seen_count;
-    isphpbdx_seen *room = full ? s->order[k] : s->seen + k;
-    if (full && !(distance < room->spot.distance)) return NULL;
-    for (; k > 0 && s->order[k - 1]->spot.distance > distance; --k) s->order[k] = s->order[k - 1];
-    s->order[k] = room;
-    s->seen_count += !full;
-    return room;
+/* Is the face at k before the one at j, by distance and then by when they were seen? */
+static bool isphpbdx_seen_before(const isphpbdx_seen *seen, int k, int j) {
+    return seen->distance[k] < seen->distance[j] || (!(seen->distance[j] < seen->distance[k]) && k < j);
 }
-static bool isphpbdx_has_corner(const int v[3], int corner) {
-    return v[0] == corner || v[1] == corner || v[2] == corner;
+/* Forgets the farthest, and of equals the last; false where this distance is not less. */
+static bool isphpbdx_seen_drop(isphpbdx_seen *seen, float distance) {
+    int far = 0, k, j;
+    for (k = 1; k < seen->count; ++k)
+        if (isphpbdx_seen_before(seen, far, k)) far = k;
+    if (!(distance < seen->distance[far])) return false;
+    for (k = far; k + 1 < seen->count; ++k) {
+        seen->distance[k] = seen->distance[k + 1];
+        seen->x[k] = seen->x[k + 1], seen->y[k] = seen->y[k + 1], seen->z[k] = seen->z[k + 1];
+        seen->face[k] = seen->face[k + 1], seen->feature[k] = seen->feature[k + 1];
+        for (j = 0; j < 3; ++j) seen->v[j][k] = seen->v[j][k + 1];
+    }
+    seen->count--;
+    return true;
 }
+/* Which of the faces k .. k + 3 have this corner, as bits. */
+#ifdef ISPHPBDX_SSE2
+static int isphpbdx_have_corner(const isphpbdx_seen *seen, int k, int corner) {
+    const __m128i all = _mm_set1_epi32(corner);
+    __m128i same = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)(const void *)(seen->v[0] + k)), all);
+    same = _mm_or_si128(same, _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)(const void *)(seen->v[1] + k)), all));
+    same = _mm_or_si128(same, _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)(const void *)(seen->v[2] + k)), all));
+    return _mm_movemask_ps(_mm_castsi128_ps(same));
+}
+#else
+static int isphpbdx_have_corner(const isphpbdx_seen *seen, int k, int corner) {
+    int j, mask = 0;
+    for (j = 0; j < 4; ++j)
+        mask |= (seen->v[0][k + j] == corner || seen->v[1][k + j] == corner || seen->v[2][k + j] == corner) << j;
+    return mask;
+}
+#endif
 /* The nearest point of a face on an edge or a corner is not the surface's where a nearer face shares that: a flat sheet
    of many triangles is one wall. */
-static bool isphpbdx_is_hidden(const isphpbdx_coupling *c, const isphpbdx_search *s, int k) {
+static bool isphpbdx_is_hidden(const isphpbdx_seen *seen, int k) {
     static const int first[7] = {0, 0, 1, 2, 0, 1, 2}, second[7] = {0, 1, 2, 0, 0, 1, 2};
-    const isphpbdx_seen *seen = s->order[k];
-    const int *v = c->face[seen->spot.face].v;
-    int j;
-    for (j = 0; j < k && seen->feature > 0; ++j) {
-        const int *other = c->face[s->order[j]->spot.face].v;
-        if (isphpbdx_has_corner(other, v[first[seen->feature]]) && isphpbdx_has_corner(other, v[second[seen->feature]]))
-            return true;
+    const int feature = seen->feature[k];
+    int j, i;
+    for (j = 0; j < seen->count && feature > 0; j += 4) {
+        int mask = isphpbdx_have_corner(seen, j, seen->v[first[feature]][k]);
+        if (mask != 0 && feature < 4) mask &= isphpbdx_have_corner(seen, j, seen->v[second[feature]][k]);
+        for (i = j; mask != 0; mask >>= 1, ++i)
+            if ((mask & 1) && isphpbdx_seen_before(seen, i, k)) return true;
     }
-    return seen->feature < 0;
+    return feature < 0;
+}
+/* Bits of the faces that look another way than n. */
+static uint32_t isphpbdx_look_away(const isphpbdx_seen *seen, isphpbd_vec3 n) {
+    const isphpbdx_f4 x = isphpbdx_f4_all(n.x), y = isphpbdx_f4_all(n.y), z = isphpbdx_f4_all(n.z);
+    uint32_t same = 0;
+    int k;
+    for (k = 0; k < seen->count; k += 4) {
+        isphpbdx_f4 cosine = isphpbdx_f4_mul(x, isphpbdx_f4_load(seen->x + k));
+        cosine = isphx_madd4(cosine, y, isphpbdx_f4_load(seen->y + k));
+        cosine = isphx_madd4(cosine, z, isphpbdx_f4_load(seen->z + k));
+        same |= (uint32_t)isphpbdx_f4_below(isphpbdx_f4_all(0.8f), cosine) << k;
+    }
+    return ~same;
+}
+static uint32_t isphpbdx_not_hidden(const isphpbdx_seen *seen, uint32_t open) {
+    int k;
+    for (k = 0; k < seen->count; ++k)
+        if ((open >> k & 1u) && isphpbdx_is_hidden(seen, k)) open &= ~(1u << k);
+    return open;
 }
 /* The walls: from the nearest on, what looks another way and is not hidden. */
-static void isphpbdx_choose_places(const isphpbdx_coupling *c, isphpbdx_search *s) {
-    int k, j;
-    for (k = 0; k < s->seen_count && s->place_count < ISPHPBDX_PLACES; ++k) {
-        bool fresh = true;
-        for (j = 0; j < s->place_count && fresh; ++j)
-            fresh = isphpbdx_dot(s->place[j].normal, s->order[k]->spot.normal) <= 0.8f;
-        if (fresh && !isphpbdx_is_hidden(c, s, k)) s->place[s->place_count++] = s->order[k]->spot;
+static void isphpbdx_choose_places(isphpbdx_search *s) {
+    const isphpbdx_seen *seen = &s->seen;
+    uint32_t open = seen->count > 0 ? 0xffffffffu >> (ISPHPBDX_SEEN - seen->count) : 0u;
+    while (open != 0u && s->place_count < ISPHPBDX_PLACES) {
+        isphpbdx_spot *place = s->place + s->place_count;
+        int k, next = -1;
+        for (k = 0; k < seen->count; ++k)
+            if ((open >> k & 1u) && (next < 0 || seen->distance[k] < seen->distance[next])) next = k;
+        open &= ~(1u << next);
+        if (isphpbdx_is_hidden(seen, next)) continue;
+        place->face = seen->face[next], place->distance = seen->distance[next], place->missed = 0.0f;
+        place->normal = isphpbd_v3(seen->x[next], seen->y[next], seen->z[next]);
+        open = isphpbdx_not_hidden(seen, open & isphpbdx_look_away(seen, place->normal));
+        s->place_count++;
     }
 }
-static void isphpbdx_visit(const isphpbdx_coupling *c, isphpbdx_search *s, int index) {
-    const isphpbdx_face *f = c->face + index;
-    const float side = isphpbdx_dot(isphpbdx_sub(s->p, f->centre), f->shape.normal);
-    isphpbd_vec3 away, foot;
-    float r;
-    int feature;
-    isphpbdx_seen *seen;
-    foot = isphx_triangle_nearest(&f->shape, s->p, &feature);
-    away = isphpbdx_sub(s->p, foot);
-    r = isphpbdx_length(away);
-    if (!(r < s->reach)) return;
+/* Of a triangle: its edges from the first corner, and the point p from there, to the nearest point: u and v along the
+   edges. The same as isphx_triangle_nearest(), four at once: what that asks for last is overruled by what it asks for
+   first. */
+static isphpbdx_f4 isphpbdx_nearest4(ipbdx_v4 e1, ipbdx_v4 e2, ipbdx_v4 ap, isphpbdx_f4 *u, isphpbdx_f4 *v) {
+    const isphpbdx_f4 zero = isphpbdx_f4_all(0.0f), one = isphpbdx_f4_all(1.0f);
+    const ipbdx_v4 bp = ipbdx_v4_sub(ap, e1), cp = ipbdx_v4_sub(ap, e2);
+    const isphpbdx_f4 d1 = ipbdx_v4_dot(e1, ap), d2 = ipbdx_v4_dot(e2, ap), d3 = ipbdx_v4_dot(e1, bp),
+                      d4 = ipbdx_v4_dot(e2, bp), d5 = ipbdx_v4_dot(e1, cp), d6 = ipbdx_v4_dot(e2, cp);
+    const isphpbdx_f4 va = isphpbdx_f4_sub(isphpbdx_f4_mul(d3, d6), isphpbdx_f4_mul(d5, d4)),
+                      vb = isphpbdx_f4_sub(isphpbdx_f4_mul(d5, d2), isphpbdx_f4_mul(d1, d6)),
+                      vc = isphpbdx_f4_sub(isphpbdx_f4_mul(d1, d4), isphpbdx_f4_mul(d3, d2));
+    const isphpbdx_f4 d43 = isphpbdx_f4_sub(d4, d3), d56 = isphpbdx_f4_sub(d5, d6);
+    const isphpbdx_f4 scale = isphpbdx_f4_div(one, isphpbdx_f4_add(isphpbdx_f4_add(va, vb), vc)),
+                      bc = isphpbdx_f4_div(d43, isphpbdx_f4_add(d43, d56)),
+                      ac = isphpbdx_f4_div(d2, isphpbdx_f4_sub(d2, d6)),
+                      ab = isphpbdx_f4_div(d1, isphpbdx_f4_sub(d1, d3));
+    /* where each of these is not above 0 the feature of that number has the nearest point */
+    const isphpbdx_f4 on2 = isphpbdx_f4_max(va, isphpbdx_f4_sub(zero, isphpbdx_f4_min(d43, d56))),
+                      on3 = isphpbdx_f4_max(isphpbdx_f4_max(vb, d6), isphpbdx_f4_sub(zero, d2)),
+                      on6 = isphpbdx_f4_max(isphpbdx_f4_sub(zero, d6), d56),
+                      on1 = isphpbdx_f4_max(isphpbdx_f4_max(vc, d3), isphpbdx_f4_sub(zero, d1)),
+                      on5 = isphpbdx_f4_max(isphpbdx_f4_sub(zero, d3), d43), on4 = isphpbdx_f4_max(d1, d2);
+    isphpbdx_f4 feature = ipbdx_f4_select_gt(on2, zero, zero, isphpbdx_f4_all(2.0f));
+    *u = ipbdx_f4_select_gt(on2, zero, isphpbdx_f4_mul(vb, scale), isphpbdx_f4_sub(one, bc));
+    *v = ipbdx_f4_select_gt(on2, zero, isphpbdx_f4_mul(vc, scale), bc);
+    *u = ipbdx_f4_select_gt(on3, zero, *u, zero), *v = ipbdx_f4_select_gt(on3, zero, *v, ac);
+    *u = ipbdx_f4_select_gt(on6, zero, *u, zero), *v = ipbdx_f4_select_gt(on6, zero, *v, one);
+    *u = ipbdx_f4_select_gt(on1, zero, *u, ab), *v = ipbdx_f4_select_gt(on1, zero, *v, zero);
+    *u = ipbdx_f4_select_gt(on5, zero, *u, one), *v = ipbdx_f4_select_gt(on5, zero, *v, zero);
+    *u = ipbdx_f4_select_gt(on4, zero, *u, zero), *v = ipbdx_f4_select_gt(on4, zero, *v, zero);
+    feature = ipbdx_f4_select_gt(on3, zero, feature, isphpbdx_f4_all(3.0f));
+    feature = ipbdx_f4_select_gt(on6, zero, feature, isphpbdx_f4_all(6.0f));
+    feature = ipbdx_f4_select_gt(on1, zero, feature, one);
+    feature = ipbdx_f4_select_gt(on5, zero, feature, isphpbdx_f4_all(5.0f));
+    return ipbdx_f4_select_gt(on4, zero, feature, isphpbdx_f4_all(4.0f));
+}
+/* Looks at four faces; answers which are in reach, as bits. */
+static int isphpbdx_look(const isphpbdx_coupling *c, const isphpbdx_search *s, isphpbdx_glance *g) {
+    uint32_t corner[3][4];
+    ipbdx_v4 p, a, e1, e2, away;
+    isphpbdx_f4 u, v, r;
+    int k, j;
+    for (k = 0; k < 4; ++k)
+        for (j = 0; j < 3; ++j) g->v[j][k] = c->face[g->face[k]].v[j], corner[j][k] = (uint32_t)g->v[j][k];
+    a = ipbdx_gather(c->origin, corner[0]).p; /* the shapes of the faces, from whose vertices they were made */
+    e1 = ipbdx_v4_sub(ipbdx_gather(c->origin, corner[1]).p, a);
+    e2 = ipbdx_v4_sub(ipbdx_gather(c->origin, corner[2]).p, a);
+    p.x = isphpbdx_f4_all(s->p.x), p.y = isphpbdx_f4_all(s->p.y), p.z = isphpbdx_f4_all(s->p.z);
+    isphpbdx_f4_store(g->feature, isphpbdx_nearest4(e1, e2, ipbdx_v4_sub(p, a), &u, &v));
+    away = ipbdx_v4_sub(p, ipbdx_v4_madd(ipbdx_v4_madd(a, e1, u), e2, v));
+    r = isphpbdx_f4_sqrt(ipbdx_v4_dot(away, away));
+    isphpbdx_f4_store(g->distance, r);
+    away = ipbdx_v4_scale(away, isphpbdx_f4_div(isphpbdx_f4_all(1.0f), r));
+    isphpbdx_f4_store(g->x, away.x), isphpbdx_f4_store(g->y, away.y), isphpbdx_f4_store(g->z, away.z);
+    return isphpbdx_f4_below(r, isphpbdx_f4_all(s->reach));
+}
+/* Keeps a face of a glance in mind. */
+static void isphpbdx_keep_seen(isphpbdx_search *s, const isphpbdx_glance *g, int k, const isphpbdx_face *f,
+                               float side) {
+    isphpbdx_seen *seen = &s->seen;
+    const float r = g->distance[k];
+    const int feature = (int)g->feature[k];
+    int n, j;
+    if (seen->count == ISPHPBDX_SEEN && !isphpbdx_seen_drop(seen, r)) return;
+    n = seen->count++;
+    seen->distance[n] = r, seen->face[n] = g->face[k];
+    for (j = 0; j < 3; ++j) seen->v[j][n] = g->v[j][k];
+    seen->feature[n] = isphx_on_rim(&f->shape, feature) && isphpbdx_abs(side) < 0.999f * r ? -1 : feature;
+    seen->x[n] = g->x[k], seen->y[n] = g->y[k], seen->z[n] = g->z[k];
+    if (!(r > 1e-6f * s->reach))
+        seen->x[n] = f->shape.normal.x, seen->y[n] = f->shape.normal.y, seen->z[n] = f->shape.normal.z;
+}
+/* A face of a glance that is in reach. */
+static void isphpbdx_visit(const isphpbdx_coupling *c, isphpbdx_search *s, const isphpbdx_glance *g, int k) {
+    const isphpbdx_face *f = c->face + g->face[k];
+    const float side = isphpbdx_dot(isphpbdx_sub(s->p, f->centre), f->shape.normal), r = g->distance[k];
     s->clear = isphpbdx_min(s->clear, r);
-    if (r < isphpbdx_max(1.05f * c->dx, s->contact + c->seconds * f->speed)) isphpbdx_keep_near(s, index, r, side);
+    if (r < isphpbdx_max(1.05f * c->dx, s->contact + c->seconds * f->speed))
+        isphpbdx_keep_near(s, g->face[k], r, side);
     if (c->wet[f->body].solid &&
         (r < s->nearest * 0.9999f || (r < s->nearest * 1.0001f && isphpbdx_abs(side) > s->cosine * r))) {
         s->nearest = isphpbdx_min(r, s->nearest);
         s->cosine = r > 0.0f ? isphpbdx_abs(side) / r : 1.0f;
-        s->inside = side < 0.0f ? index + 1 : 0;
+        s->inside = side < 0.0f ? g->face[k] + 1 : 0;
     }
-    seen = isphpbdx_keep_seen(s, r);
-    if (!seen) return;
-    seen->feature = isphx_on_rim(&f->shape, feature) && isphpbdx_abs(side) < 0.999f * r ? -1 : feature;
-    seen->spot.face = index, seen->spot.distance = r, seen->spot.u = seen->spot.v = seen->spot.missed = 0.0f;
-    seen->spot.normal = r > 1e-6f * s->reach ? isphpbdx_scale(away, 1.0f / r) : f->shape.normal;
+    isphpbdx_keep_seen(s, g, k, f, side);
+}
+/* Looks at n faces, four by four. */
+static void isphpbdx_see(const isphpbdx_coupling *c, isphpbdx_search *s, const int *list, int n, uint32_t fluid) {
+    isphpbdx_seen *seen = &s->seen;
+    isphpbdx_glance g;
+    int i, k, mask;
+    for (i = 0; i < n; i += 4) {
+        for (k = 0; k < 4; ++k) g.face[k] = list[isphpbdx_mini(i + k, n - 1)];
+        mask = isphpbdx_look(c, s, &g) & ((1 << isphpbdx_mini(n - i, 4)) - 1);
+        for (k = 0; mask >> k != 0; ++k)
+            if ((mask >> k & 1) && (c->wet[c->face[g.face[k]].body].fluids & fluid)) isphpbdx_visit(c, s, &g, k);
+    }
+    for (k = seen->count; k % 4 != 0; ++k) { /* they are read four by four */
+        seen->x[k] = seen->y[k] = seen->z[k] = 0.0f;
+        seen->v[0][k] = seen->v[1][k] = seen->v[2][k] = -1;
+    }
+}
+static void isphpbdx_order_seen(isphpbdx_search *s) {
+    int k, j;
+    for (k = 0; k < s->seen.count; ++k) {
+        for (j = k; j > 0 && s->seen.distance[s->order[j - 1]] > s->seen.distance[k]; --j)
+            s->order[j] = s->order[j - 1];
+        s->order[j] = k;
+    }
 }
 /* Barycentric coordinates of the foot. */
 static void isphpbdx_place_finish(const isphpbdx_coupling *c, isphpbdx_spot *place, isphpbd_vec3 p) {
@@ -1584,15 +1725,15 @@ static float isphpbdx_missed(const isphpbdx_coupling *c, const isphpbdx_search *
     isphpbd_vec3 counted[4];
     float share = 1.0f;
     int k, j, n = 1;
-    for (k = 0; k < s->seen_count; ++k) { /* where several are equally near */
-        const isphpbdx_face *f = c->face + s->order[k]->spot.face;
-        if (f->body == own->body && s->order[k]->spot.distance < 1.0001f * place->distance &&
+    for (k = 0; k < s->seen.count; ++k) { /* where several are equally near */
+        const isphpbdx_face *f = c->face + s->seen.face[s->order[k]];
+        if (f->body == own->body && s->seen.distance[s->order[k]] < 1.0001f * place->distance &&
             isphpbdx_dot(f->shape.normal, place->normal) > isphpbdx_dot(own->shape.normal, place->normal))
             own = f;
     }
     counted[0] = own->shape.normal;
-    for (k = 0; k < s->seen_count && n < 4; ++k) {
-        const isphpbdx_face *f = c->face + s->order[k]->spot.face;
+    for (k = 0; k < s->seen.count && n < 4; ++k) {
+        const isphpbdx_face *f = c->face + s->seen.face[s->order[k]];
         const float sharp = isphpbdx_min(1.0f - isphpbdx_dot(own->shape.normal, f->shape.normal), 1.0f),
                     beyond = isphpbdx_dot(isphpbdx_sub(s->p, f->centre), f->shape.normal);
         bool fresh = f->body == own->body;
@@ -1614,14 +1755,17 @@ static void isphpbdx_turn_inside(const isphpbdx_coupling *c, isphpbdx_search *s)
     s->place[0].normal = r > 1e-6f * s->reach ? isphpbdx_scale(away, -1.0f / r) : f->shape.normal;
 }
 static void isphpbdx_store_search(isphpbdx_coupling *c, int i, isphpbdx_search *s) {
+    bool ordered = false;
     int k;
     if (s->inside) isphpbdx_turn_inside(c, s);
-    else isphpbdx_choose_places(c, s);
+    else isphpbdx_choose_places(s);
     for (k = 0; k < s->place_count; ++k) {
         s->place[k].u = s->place[k].v = 0.0f;
         isphpbdx_place_finish(c, s->place + k, s->p);
-        if (!s->inside && c->wet[c->face[s->place[k].face].body].solid)
+        if (!s->inside && c->wet[c->face[s->place[k].face].body].solid) {
+            if (!ordered) isphpbdx_order_seen(s), ordered = true;
             s->place[k].missed = isphpbdx_missed(c, s, s->place + k);
+        }
         c->place[ISPHPBDX_PLACES * (size_t)i + (size_t)k] = s->place[k];
     }
     c->inside[i] = s->inside != 0;
@@ -1686,15 +1830,14 @@ static int isphpbdx_crowd_hold(const isphpbdx_crowd *crowd, const float *p, floa
 static void isphpbdx_find_places(isphpbdx_coupling *c, int i, const isphpbdx_crowd *crowd) {
     const float *p = c->x0 + 4 * (size_t)i;
     const uint32_t bit = 1u << (c->water.material[i] & 31u);
-    int list[ISPHPBDX_GATHER + 4], n, k;
+    int list[ISPHPBDX_GATHER + 4], n;
     isphpbdx_search s;
     n = isphpbdx_crowd_hold(crowd, p, c->reach, list);
     if (n == 0) return;
     s.p = isphx_vec(p), s.reach = s.nearest = s.clear = c->reach, s.cosine = 0.0f;
     s.contact = c->keep + c->seconds * isphpbdx_length(isphx_vec(c->u0 + 4 * (size_t)i)) + 0.3f * c->dx;
-    s.seen_count = s.place_count = s.near_count = s.inside = 0;
-    for (k = 0; k < n; ++k)
-        if (c->wet[c->face[list[k]].body].fluids & bit) isphpbdx_visit(c, &s, list[k]);
+    s.seen.count = s.place_count = s.near_count = s.inside = 0;
+    isphpbdx_see(c, &s, list, n, bit);
     isphpbdx_store_search(c, i, &s);
     c->clear[i] = crowd->count < ISPHPBDX_GATHER - 3 ? s.clear : 0.0f; /* some may be missing */
 }
@@ -2023,13 +2166,11 @@ static void isphpbdx_yield_task(void *ctx, int block) {
 }
 static int isphpbdx_block_count(int items) { return (items + ISPHPBDX_BLOCK - 1) / ISPHPBDX_BLOCK; }
 
-/* Impulses to vertices, by their effective masses to velocities, and back to the walls: B^T W B. A solve that goes on
-   for the density alone has no use for the answer. */
+/* Impulses to vertices, by their effective masses to velocities, and back to the walls: B^T W B. */
 static void isphpbdx_water_respond(void *user, const float *impulse, float *velocity_change, int wall_count) {
     isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
     const isphpbd_parallel *parallel = &c->fluid->desc.parallel;
     isphpbdx_response r;
-    if (c->fluid->system.iteration > 0 && !c->fluid->system.open[0]) return;
     if (c->link_count < 0) isphpbdx_list_links(c), isphpbdx_sort_links(c);
     r.c = c, r.impulse = impulse, r.velocity_change = velocity_change;
     isphpbdx_run(parallel, isphpbdx_push_task, &r, isphpbdx_block_count(c->soft->counts.vertices));

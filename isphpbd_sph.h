@@ -2087,10 +2087,12 @@ static double isphx_relative(double rr, double norm) { return norm > 0.0 ? sqrt(
 
 static void isphx_cg_next(void *ctx);
 
-/* q += R in; true where there is anything that responds. */
+/* q += R in; true where there is anything that responds. That is the pressure's alone: a solve that goes on for the
+   density has no use for it. */
 static bool isphx_cg_respond(isphx_system *s) {
-    if (s->respond) s->respond(s->respond_ctx, s->in, s->q);
-    return s->respond != NULL;
+    const bool wanted = s->respond && (s->iteration == 0 || s->open[0]);
+    if (wanted) s->respond(s->respond_ctx, s->in, s->q);
+    return wanted;
 }
 
 static void isphx_cg_coarse_solve(void *ctx) {
