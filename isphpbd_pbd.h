@@ -1014,6 +1014,7 @@ extern "C" {
 /* Contact distances: what is that near is watched. By trial: the bends of a folded canvas push its layers together by
    6 % of their thickness in a substep. */
 #define IPBDX_ALERT      1.1f
+#define IPBDX_LEAST_GAP 2e-3f /* thicknesses: see ipbdx_least_gap */
 #define IPBDX_REST_SPEED 1.0f /* m/s: soft parts in contact that move less against each other come to rest */
 /* Sweeps over elastic elements per unit of shortfall, see [substep] (0.3 still works), and at most, per iteration. */
 #define IPBDX_SWEEPS           0.5f
@@ -5495,19 +5496,17 @@ static void ipbdx_support_contact(ipbd_world *world, ipbdx_contact *c) {
     isphpbd_vec3 gap = ipbdx_zero3();
     ipbdx_touch *held[4];
     float weight = 0.0f, lever = 0.0f, depth, step;
-    bool any = false;
     int k;
     for (k = 0; k < 4; ++k) {
         const float *x = world->positions + 4 * (size_t)c->v[k];
         gap = isphpbdx_madd(gap, ipbdx_v3(x), c->weight[k]);
-        held[k] = ipbdx_held_by(world, c->v[k], isphpbdx_scale(c->normal, c->weight[k]));
-        any = any || held[k];
+        held[k] = world->touching ? ipbdx_held_by(world, c->v[k], isphpbdx_scale(c->normal, c->weight[k])) : NULL;
         if (held[k]) continue;
         weight += c->weight[k] * c->weight[k] * x[3];
         lever = isphpbdx_max(lever, isphpbdx_abs(c->weight[k]) * x[3]);
     }
     depth = c->least - isphpbdx_dot(gap, c->normal);
-    if (!any || !(depth > 0.0f) || !(weight > IPBDX_TINY)) return;
+    if (!(depth > 0.0f) || !(weight > IPBDX_TINY)) return;
     c->active = 1, step = depth / isphpbdx_max(weight, 0.5f * lever);
     for (k = 0; k < 4; ++k) {
         float *x = world->positions + 4 * (size_t)c->v[k];
@@ -5517,7 +5516,6 @@ static void ipbdx_support_contact(ipbd_world *world, ipbdx_contact *c) {
 }
 static void ipbdx_support_contacts(ipbd_world *world) {
     int i;
-    if (!world->touching) return;
     for (i = 0; i < world->contact_count; ++i) ipbdx_support_contact(world, world->contacts + i);
 }
 /* Parts that were moved apart because they had been too near must not fly apart: the speed of that push is taken back;
@@ -5578,6 +5576,24 @@ static bool ipbdx_keeps_side(const ipbdx_near_pair *p, const ipbdx_gap *start, f
     for (k = 1; k < 4; ++k) d = isphpbdx_madd(d, isphpbdx_sub(x[k], x[0]), start->weight[k]);
     return isphpbdx_dot(d, start->normal) >= limit;
 }
+/* No pair may end nearer than this: below it rounding decides on which side of each other things are. A place that is
+   |x| from the origin is rounded by up to 6e-8 |x| per axis; a gap of 16 such errors still tells its direction. Parts
+   that are born near keep a quarter of what they had. */
+static float ipbdx_least_gap(const ipbd_world *world, const ipbdx_near_pair *p, float now) {
+    const isphpbd_vec3 x = p->x[0];
+    const float away = isphpbdx_max(isphpbdx_max(isphpbdx_abs(x.x), isphpbdx_abs(x.y)), isphpbdx_abs(x.z));
+    const float least = IPBDX_LEAST_GAP * world->bodies[world->vertex_body[p->v[0]]].thickness + 1e-6f * away;
+    float friction;
+    return now > 2.0f * least ? least : isphpbdx_min(least, 0.25f * ipbdx_pair_distance(world, p, &friction));
+}
+/* Whether the pair ends no nearer than it started, by its points that were closest and by those that are. */
+static bool ipbdx_moves_apart(const ipbdx_near_pair *p, const ipbdx_gap *start) {
+    isphpbd_vec3 x[4];
+    ipbdx_gap end;
+    ipbdx_pair_at(p, 1.0f, x);
+    ipbdx_measure_gap(x, p->split, &end);
+    return end.distance >= start->distance && ipbdx_keeps_side(p, start, start->distance);
+}
 /* Rounds of the clamp: first only what leads to the crossing is taken away, then all relative motion, then all
    motion. */
 typedef enum ipbdx_brake { IPBDX_BRAKE_PART = 0, IPBDX_BRAKE_RELATIVE, IPBDX_BRAKE_ALL } ipbdx_brake;
@@ -5586,17 +5602,22 @@ typedef enum ipbdx_brake { IPBDX_BRAKE_PART = 0, IPBDX_BRAKE_RELATIVE, IPBDX_BRA
 static bool ipbdx_clamp_pair(ipbd_world *world, int index, ipbdx_brake brake) {
     ipbdx_near_pair p;
     ipbdx_gap start, gap;
-    float speed, limit, t;
+    float speed, limit, t = 0.0f;
     int k;
     if (world->pairs[index].gap > world->pair_drift + 0.1f * world->pair_thickness) return false;
     ipbdx_pair_corners(world, index, &p);
     if (ipbdx_pair_is_far(world, index, &p, 0.1f * world->pair_thickness)) return false;
     speed = ipbdx_pair_paths(world, &p);
     ipbdx_measure_gap(p.x, p.split, &start);
-    limit = isphpbdx_min(0.5f * start.distance, 0.1f * world->bodies[world->vertex_body[p.v[0]]].thickness);
+    limit = isphpbdx_max(0.5f * start.distance, ipbdx_least_gap(world, &p, start.distance));
+    limit = isphpbdx_min(limit, 0.1f * world->bodies[world->vertex_body[p.v[0]]].thickness);
     if (start.distance > speed + limit) return false;
-    t = ipbdx_advance(&p, speed, limit, &gap);
-    if (!(t <= 1.0f) || (gap.distance > 1.05f * limit && ipbdx_keeps_side(&p, &start, limit))) return false;
+    if (start.distance > 1.1f * limit) {
+        t = ipbdx_advance(&p, speed, limit, &gap);
+        if (!(t <= 1.0f) || (gap.distance > 1.05f * limit && ipbdx_keeps_side(&p, &start, limit))) return false;
+    } else if (ipbdx_moves_apart(&p, &start)) {
+        return false;
+    }
     if (brake != IPBDX_BRAKE_ALL) ipbdx_stop_pair(world, &p, brake == IPBDX_BRAKE_PART ? 0.8f * t : 0.0f);
     for (k = 0; k < 4 && brake == IPBDX_BRAKE_ALL; ++k)
         if (world->positions[4 * (size_t)p.v[k] + 3] > 0.0f) ipbdx_put3(world->positions + 4 * (size_t)p.v[k], p.x[k]);
