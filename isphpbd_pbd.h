@@ -1325,6 +1325,7 @@ typedef struct ipbdx_contact {
     float weight[4]; /* sum is zero */
     isphpbd_vec3 normal;
     float distance, friction;
+    float load;  /* kg m: friction that may still act in this substep */
     float push;  /* m/s: how fast they are moved apart because they were too near before */
     float least; /* m: gap that is kept even where a collider pushes one against the other */
     uint32_t active;
@@ -5405,7 +5406,7 @@ static bool ipbdx_pair_contact(const ipbd_world *world, int index, ipbdx_contact
     }
     memcpy(contact->v, p.v, sizeof p.v);
     memcpy(contact->weight, gap.weight, sizeof gap.weight);
-    contact->normal = gap.normal, contact->friction = friction;
+    contact->normal = gap.normal, contact->friction = friction, contact->load = 0.0f;
     contact->distance = distance;
     if (now.distance < distance)
         contact->distance =
@@ -5451,9 +5452,20 @@ static void ipbdx_push_four(ipbd_world *world, const ipbdx_contact *c, isphpbd_v
         ipbdx_put3(x, isphpbdx_madd(ipbdx_v3(x), direction, c->weight[k] * x[3] * step));
     }
 }
+/* How far the closest points have moved along each other in this substep. */
+static isphpbd_vec3 ipbdx_contact_slip(const ipbd_world *world, const ipbdx_contact *c) {
+    isphpbd_vec3 slip = ipbdx_zero3();
+    int k;
+    for (k = 0; k < 4; ++k)
+        slip = isphpbdx_madd(slip,
+                             isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)c->v[k]),
+                                          ipbdx_v3(world->starts + 4 * (size_t)c->v[k])),
+                             c->weight[k]);
+    return isphpbdx_madd(slip, c->normal, -isphpbdx_dot(slip, c->normal));
+}
 static void ipbdx_solve_contact(ipbd_world *world, ipbdx_contact *c) {
-    isphpbd_vec3 gap = ipbdx_zero3(), slip = ipbdx_zero3();
-    float weight = 0.0f, depth, length;
+    isphpbd_vec3 gap = ipbdx_zero3(), slip;
+    float weight = 0.0f, depth, length, share;
     int k;
     for (k = 0; k < 4; ++k) {
         const float *x = world->positions + 4 * (size_t)c->v[k];
@@ -5464,15 +5476,12 @@ static void ipbdx_solve_contact(ipbd_world *world, ipbdx_contact *c) {
     if (!(depth > 0.0f) || !(weight > IPBDX_TINY)) return;
     c->active = 1;
     ipbdx_push_four(world, c, c->normal, depth / weight);
-    for (k = 0; k < 4; ++k)
-        slip = isphpbdx_madd(slip,
-                             isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)c->v[k]),
-                                          ipbdx_v3(world->starts + 4 * (size_t)c->v[k])),
-                             c->weight[k]);
-    slip = isphpbdx_madd(slip, c->normal, -isphpbdx_dot(slip, c->normal));
-    length = isphpbdx_length(slip);
-    if (length > IPBDX_TINY)
-        ipbdx_push_four(world, c, slip, -isphpbdx_min(1.0f, c->friction * depth / length) / weight);
+    slip = ipbdx_contact_slip(world, c), length = isphpbdx_length(slip);
+    c->load += c->friction * depth / weight;
+    if (!(length > IPBDX_TINY)) return;
+    share = isphpbdx_min(1.0f, c->friction * depth / length);
+    ipbdx_push_four(world, c, slip, -share / weight);
+    c->load -= share * length / weight;
 }
 static void ipbdx_solve_contacts(ipbd_world *world) {
     uint64_t began = isphpbdx_ticks(&world->desc.clock);
@@ -5488,31 +5497,59 @@ static ipbdx_touch *ipbdx_held_by(ipbd_world *world, uint32_t v, isphpbd_vec3 di
         if (isphpbdx_dot(touch[k].push, direction) < 0.0f) return touch + k;
     return NULL;
 }
-/* Once more after the colliders: what they push back comes nearer to what lies on it, substep after substep, down to
-   nothing. Those against which a collider stands do not give way now; it takes what they would have got. Only half of
-   the contact distance is kept like that, because layers that are held at all of it tremble. A vertex with a short
-   lever moves at most twice as far as is missing. */
-static void ipbdx_support_contact(ipbd_world *world, ipbdx_contact *c) {
-    isphpbd_vec3 gap = ipbdx_zero3();
+/* A contact with those of its vertices that do not give way, because a collider stands against them. */
+typedef struct ipbdx_support {
     ipbdx_touch *held[4];
-    float weight = 0.0f, lever = 0.0f, depth, step;
+    float weight; /* of the others */
+} ipbdx_support;
+
+static bool ipbdx_find_support(ipbd_world *world, const ipbdx_contact *c, ipbdx_support *s) {
+    float lever = 0.0f;
+    bool any = false;
+    int k;
+    s->weight = 0.0f;
+    for (k = 0; k < 4; ++k) {
+        const float w = world->positions[4 * (size_t)c->v[k] + 3];
+        s->held[k] = world->touching ? ipbdx_held_by(world, c->v[k], isphpbdx_scale(c->normal, c->weight[k])) : NULL;
+        any = any || s->held[k];
+        if (s->held[k]) continue;
+        s->weight += c->weight[k] * c->weight[k] * w;
+        lever = isphpbdx_max(lever, isphpbdx_abs(c->weight[k]) * w);
+    }
+    s->weight = isphpbdx_max(s->weight, 0.5f * lever); /* one with a short lever moves at most twice what is missing */
+    return any;
+}
+/* The colliders take what those that they hold would have got. */
+static void ipbdx_push_loose(ipbd_world *world, const ipbdx_contact *c, const ipbdx_support *s, isphpbd_vec3 direction,
+                             float step) {
     int k;
     for (k = 0; k < 4; ++k) {
-        const float *x = world->positions + 4 * (size_t)c->v[k];
-        gap = isphpbdx_madd(gap, ipbdx_v3(x), c->weight[k]);
-        held[k] = world->touching ? ipbdx_held_by(world, c->v[k], isphpbdx_scale(c->normal, c->weight[k])) : NULL;
-        if (held[k]) continue;
-        weight += c->weight[k] * c->weight[k] * x[3];
-        lever = isphpbdx_max(lever, isphpbdx_abs(c->weight[k]) * x[3]);
-    }
-    depth = c->least - isphpbdx_dot(gap, c->normal);
-    if (!(depth > 0.0f) || !(weight > IPBDX_TINY)) return;
-    c->active = 1, step = depth / isphpbdx_max(weight, 0.5f * lever);
-    for (k = 0; k < 4; ++k) {
         float *x = world->positions + 4 * (size_t)c->v[k];
-        if (held[k]) held[k]->push = isphpbdx_madd(held[k]->push, c->normal, -c->weight[k] * step);
-        else ipbdx_put3(x, isphpbdx_madd(ipbdx_v3(x), c->normal, c->weight[k] * x[3] * step));
+        if (s->held[k]) s->held[k]->push = isphpbdx_madd(s->held[k]->push, direction, c->weight[k] * step);
+        else ipbdx_put3(x, isphpbdx_madd(ipbdx_v3(x), direction, c->weight[k] * x[3] * step));
     }
+}
+/* Once more after the colliders: what they push back comes nearer to what lies on it, substep after substep, down to
+   nothing; and takes its own half of the friction back, so that what lies on it would creep. Only half of the contact
+   distance is kept like that, because layers that are held at all of it tremble. Where no collider is it keeps what is
+   nearest apart against those farther away, that are held at all of their distance. */
+static void ipbdx_support_contact(ipbd_world *world, ipbdx_contact *c) {
+    isphpbd_vec3 gap = ipbdx_zero3(), slip;
+    ipbdx_support support;
+    bool held = ipbdx_find_support(world, c, &support);
+    float depth, length;
+    int k;
+    for (k = 0; k < 4; ++k) gap = isphpbdx_madd(gap, ipbdx_v3(world->positions + 4 * (size_t)c->v[k]), c->weight[k]);
+    depth = c->least - isphpbdx_dot(gap, c->normal);
+    if (!(support.weight > IPBDX_TINY)) return;
+    if (depth > 0.0f) {
+        c->active = 1, c->load += c->friction * depth / support.weight;
+        ipbdx_push_loose(world, c, &support, c->normal, depth / support.weight);
+    }
+    if (!held || !(c->load > 0.0f)) return;
+    slip = ipbdx_contact_slip(world, c), length = isphpbdx_length(slip);
+    if (!(length > IPBDX_TINY)) return;
+    ipbdx_push_loose(world, c, &support, slip, -isphpbdx_min(1.0f / support.weight, c->load / length));
 }
 static void ipbdx_support_contacts(ipbd_world *world) {
     int i;
