@@ -1325,7 +1325,6 @@ typedef struct ipbdx_contact {
     float weight[4]; /* sum is zero */
     isphpbd_vec3 normal;
     float distance, friction;
-    float load;  /* kg m: friction that may still act in this substep */
     float push;  /* m/s: how fast they are moved apart because they were too near before */
     float least; /* m: gap that is kept even where a collider pushes one against the other */
     uint32_t active;
@@ -1406,6 +1405,7 @@ struct ipbd_world {
     isphpbd_vec3 *reference, *origins; /* positions when the pairs were listed; when the substep began */
     float *leeway;                     /* m, by which a vertex may leave its body's drift while the list holds */
     float *ways;                       /* m, by which it has left it; violent substeps only */
+    float *grips;                      /* kg m: friction that what presses on a vertex in this substep still allows */
     float pair_leeway;                 /* m, by which bodies may drift against each other */
     float pair_apart;                  /* m, by which they have */
     float pair_margin;                 /* m, of a calm list: what may come nearer in all */
@@ -1525,6 +1525,7 @@ static void ipbdx_lay_out_rest(ipbd_world *w, isphpbdx_layout *l) {
     w->origins = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->origins);
     w->leeway = (float *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->leeway);
     w->ways = (float *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->ways);
+    w->grips = (float *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->grips);
     w->pair_limit = c->contacts;
 }
 static size_t ipbdx_lay_out(ipbd_world *world, unsigned char *base) {
@@ -5406,7 +5407,7 @@ static bool ipbdx_pair_contact(const ipbd_world *world, int index, ipbdx_contact
     }
     memcpy(contact->v, p.v, sizeof p.v);
     memcpy(contact->weight, gap.weight, sizeof gap.weight);
-    contact->normal = gap.normal, contact->friction = friction, contact->load = 0.0f;
+    contact->normal = gap.normal, contact->friction = friction;
     contact->distance = distance;
     if (now.distance < distance)
         contact->distance =
@@ -5430,7 +5431,8 @@ static void ipbdx_find_contacts(ipbd_world *world) {
     world->contact_count = 0;
     world->soft = ipbdx_any_soft(world);
     if (!world->soft) return;
-    for (i = 0; i < world->counts.vertices; ++i) world->origins[i] = ipbdx_v3(world->starts + 4 * (size_t)i);
+    for (i = 0; i < world->counts.vertices; ++i)
+        world->origins[i] = ipbdx_v3(world->starts + 4 * (size_t)i), world->grips[i] = 0.0f;
     ipbdx_refresh_pairs(world, 0.0f);
     blocks = (world->pair_count + IPBDX_PAIR_BLOCK - 1) / IPBDX_PAIR_BLOCK;
     isphpbdx_run(&world->desc.parallel, ipbdx_contact_task, world, blocks);
@@ -5463,30 +5465,54 @@ static isphpbd_vec3 ipbdx_contact_slip(const ipbd_world *world, const ipbdx_cont
                              c->weight[k]);
     return isphpbdx_madd(slip, c->normal, -isphpbdx_dot(slip, c->normal));
 }
-static void ipbdx_solve_contact(ipbd_world *world, ipbdx_contact *c) {
-    isphpbd_vec3 gap = ipbdx_zero3(), slip;
-    float weight = 0.0f, depth, length, share;
+static void ipbdx_add_grip(ipbd_world *world, const ipbdx_contact *c, float push) {
     int k;
-    for (k = 0; k < 4; ++k) {
-        const float *x = world->positions + 4 * (size_t)c->v[k];
-        gap = isphpbdx_madd(gap, ipbdx_v3(x), c->weight[k]);
-        weight += c->weight[k] * c->weight[k] * x[3];
-    }
-    depth = c->distance - isphpbdx_dot(gap, c->normal);
+    for (k = 0; k < 4; ++k) world->grips[c->v[k]] += c->friction * isphpbdx_abs(c->weight[k]) * push;
+}
+/* Takes up to `wish` (kg m) of the friction that both sides still allow. One load is spread over all contacts of its
+   vertices: whichever of them is solved first takes it whole, and would waste what it does not need. */
+static float ipbdx_take_grip(ipbd_world *world, const ipbdx_contact *c, float wish) {
+    float side[2] = {0.0f, 0.0f}, least;
+    int k;
+    for (k = 0; k < 4; ++k) side[c->weight[k] < 0.0f] += world->grips[c->v[k]];
+    least = isphpbdx_min(side[0], side[1]);
+    if (!(least > IPBDX_TINY)) return 0.0f;
+    wish = isphpbdx_min(wish, least);
+    for (k = 0; k < 4; ++k) world->grips[c->v[k]] *= 1.0f - wish / side[c->weight[k] < 0.0f];
+    return wish;
+}
+static float ipbdx_contact_gap(const ipbd_world *world, const ipbdx_contact *c) {
+    isphpbd_vec3 gap = ipbdx_zero3();
+    int k;
+    for (k = 0; k < 4; ++k) gap = isphpbdx_madd(gap, ipbdx_v3(world->positions + 4 * (size_t)c->v[k]), c->weight[k]);
+    return isphpbdx_dot(gap, c->normal);
+}
+static float ipbdx_contact_weight(const ipbd_world *world, const ipbdx_contact *c) {
+    float weight = 0.0f;
+    int k;
+    for (k = 0; k < 4; ++k) weight += c->weight[k] * c->weight[k] * world->positions[4 * (size_t)c->v[k] + 3];
+    return weight;
+}
+static void ipbdx_part_contact(ipbd_world *world, ipbdx_contact *c) {
+    float weight = ipbdx_contact_weight(world, c), depth = c->distance - ipbdx_contact_gap(world, c);
     if (!(depth > 0.0f) || !(weight > IPBDX_TINY)) return;
     c->active = 1;
     ipbdx_push_four(world, c, c->normal, depth / weight);
+    ipbdx_add_grip(world, c, depth / weight);
+}
+static void ipbdx_rub_contact(ipbd_world *world, const ipbdx_contact *c) {
+    float weight = ipbdx_contact_weight(world, c), length;
+    isphpbd_vec3 slip;
+    if (!(weight > IPBDX_TINY) || ipbdx_contact_gap(world, c) > IPBDX_ALERT * c->distance) return;
     slip = ipbdx_contact_slip(world, c), length = isphpbdx_length(slip);
-    c->load += c->friction * depth / weight;
-    if (!(length > IPBDX_TINY)) return;
-    share = isphpbdx_min(1.0f, c->friction * depth / length);
-    ipbdx_push_four(world, c, slip, -share / weight);
-    c->load -= share * length / weight;
+    if (length > IPBDX_TINY)
+        ipbdx_push_four(world, c, slip, -ipbdx_take_grip(world, c, length / weight) / length);
 }
 static void ipbdx_solve_contacts(ipbd_world *world) {
     uint64_t began = isphpbdx_ticks(&world->desc.clock);
     int i;
-    for (i = 0; i < world->contact_count; ++i) ipbdx_solve_contact(world, world->contacts + i);
+    for (i = 0; i < world->contact_count; ++i) ipbdx_part_contact(world, world->contacts + i);
+    for (i = 0; i < world->contact_count; ++i) ipbdx_rub_contact(world, world->contacts + i);
     world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
 }
 /* Whether a collider that touches the vertex stands against a push in this direction. */
@@ -5534,22 +5560,20 @@ static void ipbdx_push_loose(ipbd_world *world, const ipbdx_contact *c, const ip
    distance is kept like that, because layers that are held at all of it tremble. Where no collider is it keeps what is
    nearest apart against those farther away, that are held at all of their distance. */
 static void ipbdx_support_contact(ipbd_world *world, ipbdx_contact *c) {
-    isphpbd_vec3 gap = ipbdx_zero3(), slip;
+    isphpbd_vec3 slip;
     ipbdx_support support;
     bool held = ipbdx_find_support(world, c, &support);
-    float depth, length;
-    int k;
-    for (k = 0; k < 4; ++k) gap = isphpbdx_madd(gap, ipbdx_v3(world->positions + 4 * (size_t)c->v[k]), c->weight[k]);
-    depth = c->least - isphpbdx_dot(gap, c->normal);
+    float gap = ipbdx_contact_gap(world, c), length;
     if (!(support.weight > IPBDX_TINY)) return;
-    if (depth > 0.0f) {
-        c->active = 1, c->load += c->friction * depth / support.weight;
-        ipbdx_push_loose(world, c, &support, c->normal, depth / support.weight);
+    if (gap < c->least) {
+        c->active = 1;
+        ipbdx_push_loose(world, c, &support, c->normal, (c->least - gap) / support.weight);
+        ipbdx_add_grip(world, c, (c->least - gap) / support.weight);
     }
-    if (!held || !(c->load > 0.0f)) return;
+    if (!held || gap > IPBDX_ALERT * c->distance) return;
     slip = ipbdx_contact_slip(world, c), length = isphpbdx_length(slip);
-    if (!(length > IPBDX_TINY)) return;
-    ipbdx_push_loose(world, c, &support, slip, -isphpbdx_min(1.0f / support.weight, c->load / length));
+    if (length > IPBDX_TINY)
+        ipbdx_push_loose(world, c, &support, slip, -ipbdx_take_grip(world, c, length / support.weight) / length);
 }
 static void ipbdx_support_contacts(ipbd_world *world) {
     int i;
