@@ -1014,6 +1014,7 @@ extern "C" {
 /* Contact distances: what is that near is watched. By trial: the bends of a folded canvas push its layers together by
    6 % of their thickness in a substep. */
 #define IPBDX_ALERT      1.1f
+#define IPBDX_LEAST_GAP 2e-3f /* thicknesses: see ipbdx_least_gap */
 #define IPBDX_REST_SPEED 1.0f /* m/s: soft parts in contact that move less against each other come to rest */
 /* Sweeps over elastic elements per unit of shortfall, see [substep] (0.3 still works), and at most, per iteration. */
 #define IPBDX_SWEEPS           0.5f
@@ -1404,6 +1405,7 @@ struct ipbd_world {
     isphpbd_vec3 *reference, *origins; /* positions when the pairs were listed; when the substep began */
     float *leeway;                     /* m, by which a vertex may leave its body's drift while the list holds */
     float *ways;                       /* m, by which it has left it; violent substeps only */
+    float *grips;                      /* kg m: friction that what presses on a vertex in this substep still allows */
     float pair_leeway;                 /* m, by which bodies may drift against each other */
     float pair_apart;                  /* m, by which they have */
     float pair_margin;                 /* m, of a calm list: what may come nearer in all */
@@ -1523,6 +1525,7 @@ static void ipbdx_lay_out_rest(ipbd_world *w, isphpbdx_layout *l) {
     w->origins = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->origins);
     w->leeway = (float *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->leeway);
     w->ways = (float *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->ways);
+    w->grips = (float *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->grips);
     w->pair_limit = c->contacts;
 }
 static size_t ipbdx_lay_out(ipbd_world *world, unsigned char *base) {
@@ -5428,7 +5431,8 @@ static void ipbdx_find_contacts(ipbd_world *world) {
     world->contact_count = 0;
     world->soft = ipbdx_any_soft(world);
     if (!world->soft) return;
-    for (i = 0; i < world->counts.vertices; ++i) world->origins[i] = ipbdx_v3(world->starts + 4 * (size_t)i);
+    for (i = 0; i < world->counts.vertices; ++i)
+        world->origins[i] = ipbdx_v3(world->starts + 4 * (size_t)i), world->grips[i] = 0.0f;
     ipbdx_refresh_pairs(world, 0.0f);
     blocks = (world->pair_count + IPBDX_PAIR_BLOCK - 1) / IPBDX_PAIR_BLOCK;
     isphpbdx_run(&world->desc.parallel, ipbdx_contact_task, world, blocks);
@@ -5450,33 +5454,65 @@ static void ipbdx_push_four(ipbd_world *world, const ipbdx_contact *c, isphpbd_v
         ipbdx_put3(x, isphpbdx_madd(ipbdx_v3(x), direction, c->weight[k] * x[3] * step));
     }
 }
-static void ipbdx_solve_contact(ipbd_world *world, ipbdx_contact *c) {
-    isphpbd_vec3 gap = ipbdx_zero3(), slip = ipbdx_zero3();
-    float weight = 0.0f, depth, length;
+/* How far the closest points have moved along each other in this substep. */
+static isphpbd_vec3 ipbdx_contact_slip(const ipbd_world *world, const ipbdx_contact *c) {
+    isphpbd_vec3 slip = ipbdx_zero3();
     int k;
-    for (k = 0; k < 4; ++k) {
-        const float *x = world->positions + 4 * (size_t)c->v[k];
-        gap = isphpbdx_madd(gap, ipbdx_v3(x), c->weight[k]);
-        weight += c->weight[k] * c->weight[k] * x[3];
-    }
-    depth = c->distance - isphpbdx_dot(gap, c->normal);
-    if (!(depth > 0.0f) || !(weight > IPBDX_TINY)) return;
-    c->active = 1;
-    ipbdx_push_four(world, c, c->normal, depth / weight);
     for (k = 0; k < 4; ++k)
         slip = isphpbdx_madd(slip,
                              isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)c->v[k]),
                                           ipbdx_v3(world->starts + 4 * (size_t)c->v[k])),
                              c->weight[k]);
-    slip = isphpbdx_madd(slip, c->normal, -isphpbdx_dot(slip, c->normal));
-    length = isphpbdx_length(slip);
+    return isphpbdx_madd(slip, c->normal, -isphpbdx_dot(slip, c->normal));
+}
+static void ipbdx_add_grip(ipbd_world *world, const ipbdx_contact *c, float push) {
+    int k;
+    for (k = 0; k < 4; ++k) world->grips[c->v[k]] += c->friction * isphpbdx_abs(c->weight[k]) * push;
+}
+/* Takes up to `wish` (kg m) of the friction that both sides still allow. One load is spread over all contacts of its
+   vertices: whichever of them is solved first takes it whole, and would waste what it does not need. */
+static float ipbdx_take_grip(ipbd_world *world, const ipbdx_contact *c, float wish) {
+    float side[2] = {0.0f, 0.0f}, least;
+    int k;
+    for (k = 0; k < 4; ++k) side[c->weight[k] < 0.0f] += world->grips[c->v[k]];
+    least = isphpbdx_min(side[0], side[1]);
+    if (!(least > IPBDX_TINY)) return 0.0f;
+    wish = isphpbdx_min(wish, least);
+    for (k = 0; k < 4; ++k) world->grips[c->v[k]] *= 1.0f - wish / side[c->weight[k] < 0.0f];
+    return wish;
+}
+static float ipbdx_contact_gap(const ipbd_world *world, const ipbdx_contact *c) {
+    isphpbd_vec3 gap = ipbdx_zero3();
+    int k;
+    for (k = 0; k < 4; ++k) gap = isphpbdx_madd(gap, ipbdx_v3(world->positions + 4 * (size_t)c->v[k]), c->weight[k]);
+    return isphpbdx_dot(gap, c->normal);
+}
+static float ipbdx_contact_weight(const ipbd_world *world, const ipbdx_contact *c) {
+    float weight = 0.0f;
+    int k;
+    for (k = 0; k < 4; ++k) weight += c->weight[k] * c->weight[k] * world->positions[4 * (size_t)c->v[k] + 3];
+    return weight;
+}
+static void ipbdx_part_contact(ipbd_world *world, ipbdx_contact *c) {
+    float weight = ipbdx_contact_weight(world, c), depth = c->distance - ipbdx_contact_gap(world, c);
+    if (!(depth > 0.0f) || !(weight > IPBDX_TINY)) return;
+    c->active = 1;
+    ipbdx_push_four(world, c, c->normal, depth / weight);
+    ipbdx_add_grip(world, c, depth / weight);
+}
+static void ipbdx_rub_contact(ipbd_world *world, const ipbdx_contact *c) {
+    float weight = ipbdx_contact_weight(world, c), length;
+    isphpbd_vec3 slip;
+    if (!(weight > IPBDX_TINY) || ipbdx_contact_gap(world, c) > IPBDX_ALERT * c->distance) return;
+    slip = ipbdx_contact_slip(world, c), length = isphpbdx_length(slip);
     if (length > IPBDX_TINY)
-        ipbdx_push_four(world, c, slip, -isphpbdx_min(1.0f, c->friction * depth / length) / weight);
+        ipbdx_push_four(world, c, slip, -ipbdx_take_grip(world, c, length / weight) / length);
 }
 static void ipbdx_solve_contacts(ipbd_world *world) {
     uint64_t began = isphpbdx_ticks(&world->desc.clock);
     int i;
-    for (i = 0; i < world->contact_count; ++i) ipbdx_solve_contact(world, world->contacts + i);
+    for (i = 0; i < world->contact_count; ++i) ipbdx_part_contact(world, world->contacts + i);
+    for (i = 0; i < world->contact_count; ++i) ipbdx_rub_contact(world, world->contacts + i);
     world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
 }
 /* Whether a collider that touches the vertex stands against a push in this direction. */
@@ -5487,37 +5523,60 @@ static ipbdx_touch *ipbdx_held_by(ipbd_world *world, uint32_t v, isphpbd_vec3 di
         if (isphpbdx_dot(touch[k].push, direction) < 0.0f) return touch + k;
     return NULL;
 }
-/* Once more after the colliders: what they push back comes nearer to what lies on it, substep after substep, down to
-   nothing. Those against which a collider stands do not give way now; it takes what they would have got. Only half of
-   the contact distance is kept like that, because layers that are held at all of it tremble. A vertex with a short
-   lever moves at most twice as far as is missing. */
-static void ipbdx_support_contact(ipbd_world *world, ipbdx_contact *c) {
-    isphpbd_vec3 gap = ipbdx_zero3();
+/* A contact with those of its vertices that do not give way, because a collider stands against them. */
+typedef struct ipbdx_support {
     ipbdx_touch *held[4];
-    float weight = 0.0f, lever = 0.0f, depth, step;
+    float weight; /* of the others */
+} ipbdx_support;
+
+static bool ipbdx_find_support(ipbd_world *world, const ipbdx_contact *c, ipbdx_support *s) {
+    float lever = 0.0f;
     bool any = false;
     int k;
+    s->weight = 0.0f;
     for (k = 0; k < 4; ++k) {
-        const float *x = world->positions + 4 * (size_t)c->v[k];
-        gap = isphpbdx_madd(gap, ipbdx_v3(x), c->weight[k]);
-        held[k] = ipbdx_held_by(world, c->v[k], isphpbdx_scale(c->normal, c->weight[k]));
-        any = any || held[k];
-        if (held[k]) continue;
-        weight += c->weight[k] * c->weight[k] * x[3];
-        lever = isphpbdx_max(lever, isphpbdx_abs(c->weight[k]) * x[3]);
+        const float w = world->positions[4 * (size_t)c->v[k] + 3];
+        s->held[k] = world->touching ? ipbdx_held_by(world, c->v[k], isphpbdx_scale(c->normal, c->weight[k])) : NULL;
+        any = any || s->held[k];
+        if (s->held[k]) continue;
+        s->weight += c->weight[k] * c->weight[k] * w;
+        lever = isphpbdx_max(lever, isphpbdx_abs(c->weight[k]) * w);
     }
-    depth = c->least - isphpbdx_dot(gap, c->normal);
-    if (!any || !(depth > 0.0f) || !(weight > IPBDX_TINY)) return;
-    c->active = 1, step = depth / isphpbdx_max(weight, 0.5f * lever);
+    s->weight = isphpbdx_max(s->weight, 0.5f * lever); /* one with a short lever moves at most twice what is missing */
+    return any;
+}
+/* The colliders take what those that they hold would have got. */
+static void ipbdx_push_loose(ipbd_world *world, const ipbdx_contact *c, const ipbdx_support *s, isphpbd_vec3 direction,
+                             float step) {
+    int k;
     for (k = 0; k < 4; ++k) {
         float *x = world->positions + 4 * (size_t)c->v[k];
-        if (held[k]) held[k]->push = isphpbdx_madd(held[k]->push, c->normal, -c->weight[k] * step);
-        else ipbdx_put3(x, isphpbdx_madd(ipbdx_v3(x), c->normal, c->weight[k] * x[3] * step));
+        if (s->held[k]) s->held[k]->push = isphpbdx_madd(s->held[k]->push, direction, c->weight[k] * step);
+        else ipbdx_put3(x, isphpbdx_madd(ipbdx_v3(x), direction, c->weight[k] * x[3] * step));
     }
+}
+/* Once more after the colliders: what they push back comes nearer to what lies on it, substep after substep, down to
+   nothing; and takes its own half of the friction back, so that what lies on it would creep. Only half of the contact
+   distance is kept like that, because layers that are held at all of it tremble. Where no collider is it keeps what is
+   nearest apart against those farther away, that are held at all of their distance. */
+static void ipbdx_support_contact(ipbd_world *world, ipbdx_contact *c) {
+    isphpbd_vec3 slip;
+    ipbdx_support support;
+    bool held = ipbdx_find_support(world, c, &support);
+    float gap = ipbdx_contact_gap(world, c), length;
+    if (!(support.weight > IPBDX_TINY)) return;
+    if (gap < c->least) {
+        c->active = 1;
+        ipbdx_push_loose(world, c, &support, c->normal, (c->least - gap) / support.weight);
+        ipbdx_add_grip(world, c, (c->least - gap) / support.weight);
+    }
+    if (!held || gap > IPBDX_ALERT * c->distance) return;
+    slip = ipbdx_contact_slip(world, c), length = isphpbdx_length(slip);
+    if (length > IPBDX_TINY)
+        ipbdx_push_loose(world, c, &support, slip, -ipbdx_take_grip(world, c, length / support.weight) / length);
 }
 static void ipbdx_support_contacts(ipbd_world *world) {
     int i;
-    if (!world->touching) return;
     for (i = 0; i < world->contact_count; ++i) ipbdx_support_contact(world, world->contacts + i);
 }
 /* Parts that were moved apart because they had been too near must not fly apart: the speed of that push is taken back;
@@ -5578,6 +5637,24 @@ static bool ipbdx_keeps_side(const ipbdx_near_pair *p, const ipbdx_gap *start, f
     for (k = 1; k < 4; ++k) d = isphpbdx_madd(d, isphpbdx_sub(x[k], x[0]), start->weight[k]);
     return isphpbdx_dot(d, start->normal) >= limit;
 }
+/* No pair may end nearer than this: below it rounding decides on which side of each other things are. A place that is
+   |x| from the origin is rounded by up to 6e-8 |x| per axis; a gap of 16 such errors still tells its direction. Parts
+   that are born near keep a quarter of what they had. */
+static float ipbdx_least_gap(const ipbd_world *world, const ipbdx_near_pair *p, float now) {
+    const isphpbd_vec3 x = p->x[0];
+    const float away = isphpbdx_max(isphpbdx_max(isphpbdx_abs(x.x), isphpbdx_abs(x.y)), isphpbdx_abs(x.z));
+    const float least = IPBDX_LEAST_GAP * world->bodies[world->vertex_body[p->v[0]]].thickness + 1e-6f * away;
+    float friction;
+    return now > 2.0f * least ? least : isphpbdx_min(least, 0.25f * ipbdx_pair_distance(world, p, &friction));
+}
+/* Whether the pair ends no nearer than it started, by its points that were closest and by those that are. */
+static bool ipbdx_moves_apart(const ipbdx_near_pair *p, const ipbdx_gap *start) {
+    isphpbd_vec3 x[4];
+    ipbdx_gap end;
+    ipbdx_pair_at(p, 1.0f, x);
+    ipbdx_measure_gap(x, p->split, &end);
+    return end.distance >= start->distance && ipbdx_keeps_side(p, start, start->distance);
+}
 /* Rounds of the clamp: first only what leads to the crossing is taken away, then all relative motion, then all
    motion. */
 typedef enum ipbdx_brake { IPBDX_BRAKE_PART = 0, IPBDX_BRAKE_RELATIVE, IPBDX_BRAKE_ALL } ipbdx_brake;
@@ -5586,17 +5663,22 @@ typedef enum ipbdx_brake { IPBDX_BRAKE_PART = 0, IPBDX_BRAKE_RELATIVE, IPBDX_BRA
 static bool ipbdx_clamp_pair(ipbd_world *world, int index, ipbdx_brake brake) {
     ipbdx_near_pair p;
     ipbdx_gap start, gap;
-    float speed, limit, t;
+    float speed, limit, t = 0.0f;
     int k;
     if (world->pairs[index].gap > world->pair_drift + 0.1f * world->pair_thickness) return false;
     ipbdx_pair_corners(world, index, &p);
     if (ipbdx_pair_is_far(world, index, &p, 0.1f * world->pair_thickness)) return false;
     speed = ipbdx_pair_paths(world, &p);
     ipbdx_measure_gap(p.x, p.split, &start);
-    limit = isphpbdx_min(0.5f * start.distance, 0.1f * world->bodies[world->vertex_body[p.v[0]]].thickness);
+    limit = isphpbdx_max(0.5f * start.distance, ipbdx_least_gap(world, &p, start.distance));
+    limit = isphpbdx_min(limit, 0.1f * world->bodies[world->vertex_body[p.v[0]]].thickness);
     if (start.distance > speed + limit) return false;
-    t = ipbdx_advance(&p, speed, limit, &gap);
-    if (!(t <= 1.0f) || (gap.distance > 1.05f * limit && ipbdx_keeps_side(&p, &start, limit))) return false;
+    if (start.distance > 1.1f * limit) {
+        t = ipbdx_advance(&p, speed, limit, &gap);
+        if (!(t <= 1.0f) || (gap.distance > 1.05f * limit && ipbdx_keeps_side(&p, &start, limit))) return false;
+    } else if (ipbdx_moves_apart(&p, &start)) {
+        return false;
+    }
     if (brake != IPBDX_BRAKE_ALL) ipbdx_stop_pair(world, &p, brake == IPBDX_BRAKE_PART ? 0.8f * t : 0.0f);
     for (k = 0; k < 4 && brake == IPBDX_BRAKE_ALL; ++k)
         if (world->positions[4 * (size_t)p.v[k] + 3] > 0.0f) ipbdx_put3(world->positions + 4 * (size_t)p.v[k], p.x[k]);
