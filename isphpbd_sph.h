@@ -5171,6 +5171,7 @@ static isphpbd_vec3 isphx_true_gradient(const isph_fluid *f, int i, float x, flo
 /* The part of a deficit that is air. A little of it is disorder. */
 static float isphx_hole(const isph_fluid *f, int i) {
     const float deficit = f->shape[4 * i + 3];
+    if (deficit <= ISPHX_FREE_SURFACE_BAND) return 0.0f; /* as most are: no need to divide */
     return isphpbdx_max(deficit, 0.0f) *
            isphpbdx_clamp((deficit - ISPHX_FREE_SURFACE_BAND) / ISPHX_FREE_SURFACE_WIDTH, 0.0f, 1.0f);
 }
@@ -5452,16 +5453,55 @@ static void isphx_coarse_rename_task(void *ctx, int block) {
    comes to be. */
 static float *isphx_coarse_faces(const isphx_coarse *coarse, int g) { return coarse->factor + 6 * (size_t)g; }
 
-ISPHX_HOT void isphx_coarse_count_faces(const isphx_blocks_frame *frame, const int axis[3], float inverse,
-                                        const float *p, float faces[6]) {
-    const float size = (float)frame->size;
+typedef struct isphx_faces { /* of x y z -, unlike those of an aggregate, and what they are counted by */
+    isphpbdx_f4 low, high;
+    isphpbdx_f4 lo, inverse, size; /* of the cells, m, and 1 / m; in spacings */
+} isphx_faces;
+
+/* 1 where a < b, else 0; and a without its fraction. */
+#ifdef ISPHPBDX_SSE2
+ISPHX_HOT isphpbdx_f4 isphx_ones_below(isphpbdx_f4 a, isphpbdx_f4 b) {
+    return _mm_and_ps(_mm_cmplt_ps(a, b), _mm_set1_ps(1.0f));
+}
+ISPHX_HOT isphpbdx_f4 isphx_whole4(isphpbdx_f4 a) { return _mm_cvtepi32_ps(_mm_cvttps_epi32(a)); }
+#else
+ISPHX_HOT isphpbdx_f4 isphx_ones_below(isphpbdx_f4 a, isphpbdx_f4 b) {
+    isphpbdx_f4 r;
     int k;
-    for (k = 0; k < 3; ++k) {
-        const float at = (p[axis[k]] - (float)frame->lo[k]) * inverse; /* in spacings */
-        const float in = at - size * (float)(int)(at / size);
-        faces[2 * k] += in < 1.0f ? 1.0f : 0.0f;
-        faces[2 * k + 1] += in >= size - 1.0f ? 1.0f : 0.0f;
-    }
+    for (k = 0; k < 4; ++k) r.v[k] = a.v[k] < b.v[k] ? 1.0f : 0.0f;
+    return r;
+}
+ISPHX_HOT isphpbdx_f4 isphx_whole4(isphpbdx_f4 a) { /* of three: the fourth may be any number */
+    return isphpbdx_f4_set((float)(int)a.v[0], (float)(int)a.v[1], (float)(int)a.v[2], 0.0f);
+}
+#endif
+
+static void isphx_faces_begin(const isph_fluid *f, isphx_faces *faces) {
+    float lo[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    int k;
+    for (k = 0; k < 3; ++k) lo[f->cells.axis[k]] = (float)f->frame.lo[k];
+    faces->lo = isphpbdx_f4_load(lo);
+    faces->inverse = isphpbdx_f4_all(1.0f / f->dx);
+    faces->size = isphpbdx_f4_all((float)f->frame.size);
+    faces->low = faces->high = isphpbdx_f4_all(0.0f);
+}
+
+ISPHX_HOT void isphx_faces_count(isphx_faces *faces, const float *p) {
+    const isphpbdx_f4 one = isphpbdx_f4_all(1.0f), size = faces->size;
+    const isphpbdx_f4 at = isphpbdx_f4_mul(isphpbdx_f4_sub(isphpbdx_f4_load(p), faces->lo), faces->inverse);
+    const isphpbdx_f4 in = isphpbdx_f4_sub(at, isphpbdx_f4_mul(size, isphx_whole4(isphpbdx_f4_div(at, size))));
+    const isphpbdx_f4 inner = isphx_ones_below(in, isphpbdx_f4_sub(size, one));
+    faces->low = isphpbdx_f4_add(faces->low, isphx_ones_below(in, one));
+    faces->high = isphpbdx_f4_add(faces->high, isphpbdx_f4_sub(one, inner));
+}
+
+/* Leaves them with an aggregate, along the sorted axes. */
+static void isphx_faces_end(const isph_fluid *f, const isphx_faces *faces, int g) {
+    float low[4], high[4], *out = isphx_coarse_faces(&f->coarse, g);
+    int k;
+    isphpbdx_f4_store(low, faces->low);
+    isphpbdx_f4_store(high, faces->high);
+    for (k = 0; k < 3; ++k) out[2 * k] = low[f->cells.axis[k]], out[2 * k + 1] = high[f->cells.axis[k]];
 }
 
 /* What is left of the coupling of two full cells when the faces that they turn to each other are not full; at least
@@ -5537,20 +5577,20 @@ static void isphx_coarse_foresee(isph_fluid *f) {
 static void isphx_coarse_diagonal_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
     isphx_coarse *coarse = &f->coarse;
-    const isphx_blocks_frame frame = f->frame;
-    const int axis[3] = {f->cells.axis[0], f->cells.axis[1], f->cells.axis[2]};
-    const float inverse = 1.0f / f->dx, anchor = 1e-5f * f->tables.full_weight;
+    const float anchor = 1e-5f * f->tables.full_weight;
     const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
     int g, m;
     for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
-        float faces[6] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f}, diagonal = 0.0f;
+        isphx_faces faces;
+        float diagonal = 0.0f;
+        isphx_faces_begin(f, &faces);
         for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
             const int i = coarse->member[m];
             diagonal += f->scale[i] * f->scale[i] * (isphx_air(f, i) + anchor);
-            isphx_coarse_count_faces(&frame, axis, inverse, f->position + 4 * i, faces);
+            isphx_faces_count(&faces, f->position + 4 * i);
         }
         coarse->link_count[g] = 0, coarse->diagonal[g] = diagonal;
-        memcpy(isphx_coarse_faces(coarse, g), faces, sizeof faces);
+        isphx_faces_end(f, &faces, g);
     }
 }
 
@@ -6293,7 +6333,9 @@ static isphx_vessel *isphx_vessels(const isph_fluid *f) { return (isphx_vessel *
    Behind an open surface there is more: up to the spacing that it may move in a substep. */
 static float isphx_room(const isph_fluid *f, int i) {
     const float hole = isphx_hole(f, i);
-    const float open = isphpbdx_clamp((hole - ISPHX_HOLE) / (ISPHX_FLAT_SURFACE - ISPHX_HOLE), 0.0f, 1.0f);
+    float open;
+    if (hole <= ISPHX_HOLE) return hole;
+    open = isphpbdx_clamp((hole - ISPHX_HOLE) / (ISPHX_FLAT_SURFACE - ISPHX_HOLE), 0.0f, 1.0f);
     return hole * (1.0f + open * (1.0f / ISPHX_FLAT_SURFACE - 1.0f));
 }
 
