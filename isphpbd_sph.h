@@ -7023,10 +7023,49 @@ static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, 
     isphx_set3(f->star + 4 * i, u.x, u.y, u.z);
 }
 
+/* isphx_move_particle for four that meet no wall and nothing else out of the ordinary; false, and nothing done, where
+   one of them does. */
+static bool isphx_move_freely(isph_fluid *f, int i, const isphx_moves *moves, int half) {
+    const uint8_t *walls = f->entry_count + i;
+    const float limit = isphx_speed_limit(f);
+    const isphpbdx_f4 outside = isphpbdx_f4_all(ISPHX_FAR * f->dx), seconds = isphpbdx_f4_all(f->now.seconds);
+    isphpbdx_f4 x[4], u[4];
+    int k, inside = 15;
+    if (f->cells.crowded || i + 4 > f->count || (walls[0] | walls[1] | walls[2] | walls[3]) != 0 ||
+        isphpbdx_f4_below(isphpbdx_f4_all(ISPHX_SQUEEZED), isphpbdx_f4_load(f->density + i)) != 0)
+        return false;
+    isphx_load_rows(f->position + 4 * i, x);
+    for (k = 0; k < 3; ++k) {
+        u[k] = isphpbdx_f4_load(moves->u[k] + half);
+        x[k] = isphpbdx_f4_add(isphx_madd4(x[k], u[k], seconds), isphpbdx_f4_load(moves->d[k] + half));
+        inside &= isphpbdx_f4_below(x[k], outside) & isphpbdx_f4_below(isphx_minus4(outside), x[k]);
+    }
+    if ((inside & isphpbdx_f4_below(isphx_squares(u), isphpbdx_f4_all(limit * limit))) != 15) return false;
+    x[3] = u[3] = isphpbdx_f4_all(0.0f);
+    isphx_store_rows(f->next + 4 * i, x);
+    isphx_store_rows(f->star + 4 * i, u);
+    return true;
+}
+
+/* Returns how many have to be put to rest. */
+static int isphx_move_four(isph_fluid *f, int chunk, int half, const isphx_force *force, const isphx_moves *moves,
+                           uint32_t *flags) {
+    const int first = chunk * ISPHX_LANES + half, end = isphpbdx_mini(first + 4, f->count);
+    int i, quarantined = 0;
+    if (force && isphx_move_freely(f, first, moves, half)) return 0;
+    for (i = first; i < end; ++i) {
+        uint32_t own = 0;
+        isphx_move_particle(f, i, force, moves, half + i - first, &own);
+        quarantined += (own & ISPH_STEP_QUARANTINED) != 0;
+        *flags |= own;
+    }
+    return quarantined;
+}
+
 static void isphx_move_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
     const bool projected = isphx_projects(f);
-    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane, quarantined = 0;
+    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, half, quarantined = 0;
     uint32_t flags = 0;
     isphx_moves moves;
     isphx_force force;
@@ -7039,13 +7078,8 @@ static void isphx_move_task(void *ctx, int block) {
             isphx_moves_find(f, chunk, 0, &force, &moves);
             isphx_moves_find(f, chunk, 4, &force, &moves);
         }
-        for (lane = 0; lane < ISPHX_LANES; ++lane) {
-            const int i = chunk * ISPHX_LANES + lane;
-            uint32_t own = 0;
-            if (i < f->count) isphx_move_particle(f, i, projected ? &force : NULL, &moves, lane, &own);
-            quarantined += (own & ISPH_STEP_QUARANTINED) != 0;
-            flags |= own;
-        }
+        for (half = 0; half < ISPHX_LANES; half += 4)
+            quarantined += isphx_move_four(f, chunk, half, projected ? &force : NULL, &moves, &flags);
     }
     f->block_flags[block] |= flags;
     f->partial[8 * block + 7] = quarantined;
