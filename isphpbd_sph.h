@@ -5687,26 +5687,37 @@ static void isphx_stage_coarsen(isph_fluid *f) {
 
 /* [predict] u* = u + dt g + viscosity + smoothing. In: velocity. Out: star. The smoothing (XSPH) and explicit
    viscosity are one sum: both are multiples of the Laplacian. */
+/* Columns of 16 bits in full; entries come in eights. Asks for what the next chunks hold, values as well. */
+#ifdef ISPHPBDX_SSE2
+static void isphx_columns_widen(const uint16_t *index, const float *value, int entries, int base, int *columns) {
+    const __m128i zero = _mm_setzero_si128(), origin = _mm_set1_epi32(base);
+    int e;
+    for (e = 0; e < entries; e += ISPHX_LANES) {
+        const __m128i eight = _mm_loadu_si128((const __m128i *)(const void *)(index + e));
+        if (e / ISPHX_LANES % 2 == 0) isphx_ahead(value + e, ISPHX_AHEAD * sizeof *value);
+        else isphx_ahead(index + e, ISPHX_AHEAD * sizeof *index);
+        _mm_storeu_si128((__m128i *)(void *)(columns + e), _mm_add_epi32(_mm_unpacklo_epi16(eight, zero), origin));
+        _mm_storeu_si128((__m128i *)(void *)(columns + e + 4), _mm_add_epi32(_mm_unpackhi_epi16(eight, zero), origin));
+    }
+}
+#else
+static void isphx_columns_widen(const uint16_t *index, const float *value, int entries, int base, int *columns) {
+    int e;
+    (void)value;
+    for (e = 0; e < entries; ++e) columns[e] = base + (int)index[e];
+}
+#endif
+
 static void isphx_chunk_columns(const isphx_sell *sell, int chunk, int *columns) {
     const int entries = sell->length[chunk] * ISPHX_LANES, base = isphx_chunk_base(sell, chunk);
     const unsigned char *index = isphx_chunk_index(sell, chunk);
-    int e = 0;
-    if (isphx_chunk_is_wide(sell, chunk)) {
-        for (; e < entries; ++e) columns[e] = base + (int)((const uint32_t *)(const void *)index)[e];
+    int e;
+    if (!isphx_chunk_is_wide(sell, chunk)) {
+        isphx_columns_widen((const uint16_t *)(const void *)index, sell->value + sell->offset[chunk], entries, base,
+                            columns);
         return;
     }
-#ifdef ISPHPBDX_SSE2
-    for (; e < entries; e += ISPHX_LANES) { /* entries come in eights */
-        const __m128i eight = _mm_loadu_si128((const __m128i *)(const void *)(index + 2 * e)),
-                      zero = _mm_setzero_si128();
-        _mm_storeu_si128((__m128i *)(void *)(columns + e),
-                         _mm_add_epi32(_mm_unpacklo_epi16(eight, zero), _mm_set1_epi32(base)));
-        _mm_storeu_si128((__m128i *)(void *)(columns + e + 4),
-                         _mm_add_epi32(_mm_unpackhi_epi16(eight, zero), _mm_set1_epi32(base)));
-    }
-#else
-    for (; e < entries; ++e) columns[e] = base + (int)((const uint16_t *)(const void *)index)[e];
-#endif
+    for (e = 0; e < entries; ++e) columns[e] = base + (int)((const uint32_t *)(const void *)index)[e];
 }
 
 static void isphx_own_rows(int chunk, int half, int own[4]) {
