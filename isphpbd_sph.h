@@ -5175,6 +5175,7 @@ static isphpbd_vec3 isphx_true_gradient(const isph_fluid *f, int i, float x, flo
 /* The part of a deficit that is air. A little of it is disorder. */
 static float isphx_hole(const isph_fluid *f, int i) {
     const float deficit = f->shape[4 * i + 3];
+    if (deficit <= ISPHX_FREE_SURFACE_BAND) return 0.0f; /* as most are: no need to divide */
     return isphpbdx_max(deficit, 0.0f) *
            isphpbdx_clamp((deficit - ISPHX_FREE_SURFACE_BAND) / ISPHX_FREE_SURFACE_WIDTH, 0.0f, 1.0f);
 }
@@ -5456,16 +5457,55 @@ static void isphx_coarse_rename_task(void *ctx, int block) {
    comes to be. */
 static float *isphx_coarse_faces(const isphx_coarse *coarse, int g) { return coarse->factor + 6 * (size_t)g; }
 
-ISPHX_HOT void isphx_coarse_count_faces(const isphx_blocks_frame *frame, const int axis[3], float inverse,
-                                        const float *p, float faces[6]) {
-    const float size = (float)frame->size;
+typedef struct isphx_faces { /* of x y z -, unlike those of an aggregate, and what they are counted by */
+    isphpbdx_f4 low, high;
+    isphpbdx_f4 lo, inverse, size; /* of the cells, m, and 1 / m; in spacings */
+} isphx_faces;
+
+/* 1 where a < b, else 0; and a without its fraction. */
+#ifdef ISPHPBDX_SSE2
+ISPHX_HOT isphpbdx_f4 isphx_ones_below(isphpbdx_f4 a, isphpbdx_f4 b) {
+    return _mm_and_ps(_mm_cmplt_ps(a, b), _mm_set1_ps(1.0f));
+}
+ISPHX_HOT isphpbdx_f4 isphx_whole4(isphpbdx_f4 a) { return _mm_cvtepi32_ps(_mm_cvttps_epi32(a)); }
+#else
+ISPHX_HOT isphpbdx_f4 isphx_ones_below(isphpbdx_f4 a, isphpbdx_f4 b) {
+    isphpbdx_f4 r;
     int k;
-    for (k = 0; k < 3; ++k) {
-        const float at = (p[axis[k]] - (float)frame->lo[k]) * inverse; /* in spacings */
-        const float in = at - size * (float)(int)(at / size);
-        faces[2 * k] += in < 1.0f ? 1.0f : 0.0f;
-        faces[2 * k + 1] += in >= size - 1.0f ? 1.0f : 0.0f;
-    }
+    for (k = 0; k < 4; ++k) r.v[k] = a.v[k] < b.v[k] ? 1.0f : 0.0f;
+    return r;
+}
+ISPHX_HOT isphpbdx_f4 isphx_whole4(isphpbdx_f4 a) { /* of three: the fourth may be any number */
+    return isphpbdx_f4_set((float)(int)a.v[0], (float)(int)a.v[1], (float)(int)a.v[2], 0.0f);
+}
+#endif
+
+static void isphx_faces_begin(const isph_fluid *f, isphx_faces *faces) {
+    float lo[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    int k;
+    for (k = 0; k < 3; ++k) lo[f->cells.axis[k]] = (float)f->frame.lo[k];
+    faces->lo = isphpbdx_f4_load(lo);
+    faces->inverse = isphpbdx_f4_all(1.0f / f->dx);
+    faces->size = isphpbdx_f4_all((float)f->frame.size);
+    faces->low = faces->high = isphpbdx_f4_all(0.0f);
+}
+
+ISPHX_HOT void isphx_faces_count(isphx_faces *faces, const float *p) {
+    const isphpbdx_f4 one = isphpbdx_f4_all(1.0f), size = faces->size;
+    const isphpbdx_f4 at = isphpbdx_f4_mul(isphpbdx_f4_sub(isphpbdx_f4_load(p), faces->lo), faces->inverse);
+    const isphpbdx_f4 in = isphpbdx_f4_sub(at, isphpbdx_f4_mul(size, isphx_whole4(isphpbdx_f4_div(at, size))));
+    const isphpbdx_f4 inner = isphx_ones_below(in, isphpbdx_f4_sub(size, one));
+    faces->low = isphpbdx_f4_add(faces->low, isphx_ones_below(in, one));
+    faces->high = isphpbdx_f4_add(faces->high, isphpbdx_f4_sub(one, inner));
+}
+
+/* Leaves them with an aggregate, along the sorted axes. */
+static void isphx_faces_end(const isph_fluid *f, const isphx_faces *faces, int g) {
+    float low[4], high[4], *out = isphx_coarse_faces(&f->coarse, g);
+    int k;
+    isphpbdx_f4_store(low, faces->low);
+    isphpbdx_f4_store(high, faces->high);
+    for (k = 0; k < 3; ++k) out[2 * k] = low[f->cells.axis[k]], out[2 * k + 1] = high[f->cells.axis[k]];
 }
 
 /* What is left of the coupling of two full cells when the faces that they turn to each other are not full; at least
@@ -5541,20 +5581,20 @@ static void isphx_coarse_foresee(isph_fluid *f) {
 static void isphx_coarse_diagonal_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
     isphx_coarse *coarse = &f->coarse;
-    const isphx_blocks_frame frame = f->frame;
-    const int axis[3] = {f->cells.axis[0], f->cells.axis[1], f->cells.axis[2]};
-    const float inverse = 1.0f / f->dx, anchor = 1e-5f * f->tables.full_weight;
+    const float anchor = 1e-5f * f->tables.full_weight;
     const int end = isphpbdx_mini((block + 1) * ISPHX_COARSE_BLOCK, coarse->count);
     int g, m;
     for (g = block * ISPHX_COARSE_BLOCK; g < end; ++g) {
-        float faces[6] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f}, diagonal = 0.0f;
+        isphx_faces faces;
+        float diagonal = 0.0f;
+        isphx_faces_begin(f, &faces);
         for (m = coarse->member_start[g]; m < coarse->member_start[g + 1]; ++m) {
             const int i = coarse->member[m];
             diagonal += f->scale[i] * f->scale[i] * (isphx_air(f, i) + anchor);
-            isphx_coarse_count_faces(&frame, axis, inverse, f->position + 4 * i, faces);
+            isphx_faces_count(&faces, f->position + 4 * i);
         }
         coarse->link_count[g] = 0, coarse->diagonal[g] = diagonal;
-        memcpy(isphx_coarse_faces(coarse, g), faces, sizeof faces);
+        isphx_faces_end(f, &faces, g);
     }
 }
 
@@ -5651,26 +5691,37 @@ static void isphx_stage_coarsen(isph_fluid *f) {
 
 /* [predict] u* = u + dt g + viscosity + smoothing. In: velocity. Out: star. The smoothing (XSPH) and explicit
    viscosity are one sum: both are multiples of the Laplacian. */
+/* Columns of 16 bits in full; entries come in eights. Asks for what the next chunks hold, values as well. */
+#ifdef ISPHPBDX_SSE2
+static void isphx_columns_widen(const uint16_t *index, const float *value, int entries, int base, int *columns) {
+    const __m128i zero = _mm_setzero_si128(), origin = _mm_set1_epi32(base);
+    int e;
+    for (e = 0; e < entries; e += ISPHX_LANES) {
+        const __m128i eight = _mm_loadu_si128((const __m128i *)(const void *)(index + e));
+        if (e / ISPHX_LANES % 2 == 0) isphx_ahead(value + e, ISPHX_AHEAD * sizeof *value);
+        else isphx_ahead(index + e, ISPHX_AHEAD * sizeof *index);
+        _mm_storeu_si128((__m128i *)(void *)(columns + e), _mm_add_epi32(_mm_unpacklo_epi16(eight, zero), origin));
+        _mm_storeu_si128((__m128i *)(void *)(columns + e + 4), _mm_add_epi32(_mm_unpackhi_epi16(eight, zero), origin));
+    }
+}
+#else
+static void isphx_columns_widen(const uint16_t *index, const float *value, int entries, int base, int *columns) {
+    int e;
+    (void)value;
+    for (e = 0; e < entries; ++e) columns[e] = base + (int)index[e];
+}
+#endif
+
 static void isphx_chunk_columns(const isphx_sell *sell, int chunk, int *columns) {
     const int entries = sell->length[chunk] * ISPHX_LANES, base = isphx_chunk_base(sell, chunk);
     const unsigned char *index = isphx_chunk_index(sell, chunk);
-    int e = 0;
-    if (isphx_chunk_is_wide(sell, chunk)) {
-        for (; e < entries; ++e) columns[e] = base + (int)((const uint32_t *)(const void *)index)[e];
+    int e;
+    if (!isphx_chunk_is_wide(sell, chunk)) {
+        isphx_columns_widen((const uint16_t *)(const void *)index, sell->value + sell->offset[chunk], entries, base,
+                            columns);
         return;
     }
-#ifdef ISPHPBDX_SSE2
-    for (; e < entries; e += ISPHX_LANES) { /* entries come in eights */
-        const __m128i eight = _mm_loadu_si128((const __m128i *)(const void *)(index + 2 * e)),
-                      zero = _mm_setzero_si128();
-        _mm_storeu_si128((__m128i *)(void *)(columns + e),
-                         _mm_add_epi32(_mm_unpacklo_epi16(eight, zero), _mm_set1_epi32(base)));
-        _mm_storeu_si128((__m128i *)(void *)(columns + e + 4),
-                         _mm_add_epi32(_mm_unpackhi_epi16(eight, zero), _mm_set1_epi32(base)));
-    }
-#else
-    for (; e < entries; ++e) columns[e] = base + (int)((const uint16_t *)(const void *)index)[e];
-#endif
+    for (e = 0; e < entries; ++e) columns[e] = base + (int)((const uint32_t *)(const void *)index)[e];
 }
 
 static void isphx_own_rows(int chunk, int half, int own[4]) {
@@ -6297,7 +6348,9 @@ static isphx_vessel *isphx_vessels(const isph_fluid *f) { return (isphx_vessel *
    Behind an open surface there is more: up to the spacing that it may move in a substep. */
 static float isphx_room(const isph_fluid *f, int i) {
     const float hole = isphx_hole(f, i);
-    const float open = isphpbdx_clamp((hole - ISPHX_HOLE) / (ISPHX_FLAT_SURFACE - ISPHX_HOLE), 0.0f, 1.0f);
+    float open;
+    if (hole <= ISPHX_HOLE) return hole;
+    open = isphpbdx_clamp((hole - ISPHX_HOLE) / (ISPHX_FLAT_SURFACE - ISPHX_HOLE), 0.0f, 1.0f);
     return hole * (1.0f + open * (1.0f / ISPHX_FLAT_SURFACE - 1.0f));
 }
 
@@ -6985,10 +7038,49 @@ static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, 
     isphx_set3(f->star + 4 * i, u.x, u.y, u.z);
 }
 
+/* isphx_move_particle for four that meet no wall and nothing else out of the ordinary; false, and nothing done, where
+   one of them does. */
+static bool isphx_move_freely(isph_fluid *f, int i, const isphx_moves *moves, int half) {
+    const uint8_t *walls = f->entry_count + i;
+    const float limit = isphx_speed_limit(f);
+    const isphpbdx_f4 outside = isphpbdx_f4_all(ISPHX_FAR * f->dx), seconds = isphpbdx_f4_all(f->now.seconds);
+    isphpbdx_f4 x[4], u[4];
+    int k, inside = 15;
+    if (f->cells.crowded || i + 4 > f->count || (walls[0] | walls[1] | walls[2] | walls[3]) != 0 ||
+        isphpbdx_f4_below(isphpbdx_f4_all(ISPHX_SQUEEZED), isphpbdx_f4_load(f->density + i)) != 0)
+        return false;
+    isphx_load_rows(f->position + 4 * i, x);
+    for (k = 0; k < 3; ++k) {
+        u[k] = isphpbdx_f4_load(moves->u[k] + half);
+        x[k] = isphpbdx_f4_add(isphx_madd4(x[k], u[k], seconds), isphpbdx_f4_load(moves->d[k] + half));
+        inside &= isphpbdx_f4_below(x[k], outside) & isphpbdx_f4_below(isphx_minus4(outside), x[k]);
+    }
+    if ((inside & isphpbdx_f4_below(isphx_squares(u), isphpbdx_f4_all(limit * limit))) != 15) return false;
+    x[3] = u[3] = isphpbdx_f4_all(0.0f);
+    isphx_store_rows(f->next + 4 * i, x);
+    isphx_store_rows(f->star + 4 * i, u);
+    return true;
+}
+
+/* Returns how many have to be put to rest. */
+static int isphx_move_four(isph_fluid *f, int chunk, int half, const isphx_force *force, const isphx_moves *moves,
+                           uint32_t *flags) {
+    const int first = chunk * ISPHX_LANES + half, end = isphpbdx_mini(first + 4, f->count);
+    int i, quarantined = 0;
+    if (force && isphx_move_freely(f, first, moves, half)) return 0;
+    for (i = first; i < end; ++i) {
+        uint32_t own = 0;
+        isphx_move_particle(f, i, force, moves, half + i - first, &own);
+        quarantined += (own & ISPH_STEP_QUARANTINED) != 0;
+        *flags |= own;
+    }
+    return quarantined;
+}
+
 static void isphx_move_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
     const bool projected = isphx_projects(f);
-    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane, quarantined = 0;
+    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, half, quarantined = 0;
     uint32_t flags = 0;
     isphx_moves moves;
     isphx_force force;
@@ -7001,13 +7093,8 @@ static void isphx_move_task(void *ctx, int block) {
             isphx_moves_find(f, chunk, 0, &force, &moves);
             isphx_moves_find(f, chunk, 4, &force, &moves);
         }
-        for (lane = 0; lane < ISPHX_LANES; ++lane) {
-            const int i = chunk * ISPHX_LANES + lane;
-            uint32_t own = 0;
-            if (i < f->count) isphx_move_particle(f, i, projected ? &force : NULL, &moves, lane, &own);
-            quarantined += (own & ISPH_STEP_QUARANTINED) != 0;
-            flags |= own;
-        }
+        for (half = 0; half < ISPHX_LANES; half += 4)
+            quarantined += isphx_move_four(f, chunk, half, projected ? &force : NULL, &moves, &flags);
     }
     f->block_flags[block] |= flags;
     f->partial[8 * block + 7] = quarantined;
