@@ -5296,9 +5296,10 @@ static float ipbdx_most_thickness(const ipbd_world *world) {
         if (ipbdx_soft(world->bodies + a)) most = isphpbdx_max(most, world->bodies[a].thickness);
     return most;
 }
-/* The same leeway for all; seldom made where there is room for it, else more often. */
+/* The same leeway for all; seldom made where there is room for it, else more often. One and a half thicknesses by trial:
+   a search costs much more than a pair that is looked at in vain, until neighbours in the mesh get into the list. */
 static void ipbdx_list_calmly(ipbd_world *world, float motion) {
-    ipbdx_set_leeway(world, 1.0f, motion);
+    ipbdx_set_leeway(world, 1.5f, motion);
     if (!ipbdx_list_pairs(world)) {
         ipbdx_set_leeway(world, 0.5f, motion);
         if (!ipbdx_list_pairs(world)) world->flags |= IPBD_STEP_CONTACTS_FULL;
