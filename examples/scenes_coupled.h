@@ -104,7 +104,7 @@ static bool water_balloon_build(scene *s) {
     if (!o) return false;
     o->opacity = 0.12f, o->guard = GUARD_HOLDS;
     s->look[0] = render_water(1.0f), s->foam = 0.0f, s->slow = 4.0f;
-    scene_camera(s, v3(-0.16f, 0, -0.16f), v3(0.16f, 0.49f, 0.16f), 20.0f, 10.0f);
+    scene_camera(s, v3(-0.1f, 0, -0.1f), v3(0.1f, 0.49f, 0.1f), 20.0f, 10.0f);
     why = isphpbd_fluid_fill_soft(s->world, s->liquid[0], handle, 0.25f * s->spacing, NULL);
     return why == ISPHPBD_OK ? true : scene_fail(s, "filling", why);
 }
@@ -135,6 +135,14 @@ static void water_balloon_check(scene *s) {
 
 /* ---- cloth under water: figures 12 to 14 ------------------------------------------------------------------------- */
 
+/* The paper runs these at a fixed step of 5 ms, which it does not divide, and tells no sizes. It names one spacing,
+   0.005, for all its scenes, but its pillar of 5 m from 30 K particles would be 3 cm thick with it, and at 5 mm water
+   crosses four spacings per step here: lengths are ours to choose. They are such that the step is one step of water.
+   That asks for two things: 0.117 sqrt(spacing / g) >= dt (isphpbd_sph.h, NUMERICS), from 1.8 cm on, and that nothing
+   falls farther than a spacing per step: through a scene N spacings high, 2 g N dt^2 <= spacing. N = 100 wants 4.9 cm.
+   A smaller scene moves alike, but sooner by the root of its size: in as many times shorter steps. */
+#define SHEETS_SPACING 0.05f
+
 typedef struct coupled_sheet {
     int side;         /* vertices along a side */
     float width, sag; /* m; cut so that it hangs through by `sag` when nothing pulls at it */
@@ -163,7 +171,7 @@ static scene_object *coupled_cloth(scene *s, const coupled_sheet *c) {
         sheet.positions[3 * z + 1] -= c->sag * (1.0f - u * u) * (1.0f - v * v);
     }
     cloth.pinned = pins, cloth.pinned_count = n;
-    cloth.density = scene_setting(s, "cloth_density", 0.3f);
+    cloth.density = scene_setting(s, "cloth_density", 1.5f); /* kg/m^2: rubber of 1.4 mm */
     cloth.stretch = cloth.shear = coupled_stiffness(s, 0.9f);
     cloth.pose = ipbd_pose_at(c->position.x, c->position.y, c->position.z);
     cloth.pose.rotation.z = sinf(0.5f * c->tilt), cloth.pose.rotation.w = cosf(0.5f * c->tilt);
@@ -179,18 +187,18 @@ static scene_object *coupled_cloth(scene *s, const coupled_sheet *c) {
 /* double_cloth: 95 K particles, 12 K stretch and 9 K bend constraints */
 static bool double_cloth_build(scene *s) {
     isph_material_desc water = scene_water(s);
-    isphpbd_world_desc desc = coupled_desc(s, 0.01f, 0.0975f, 24, 1);
-    const vec3 lo = {-0.95f, 0, -0.58f}, hi = {1.25f, 0.22f, 0.58f};
+    isphpbd_world_desc desc = coupled_desc(s, SHEETS_SPACING, 12.2f, 24, 1);
+    const vec3 lo = {-4.75f, 0, -2.9f}, hi = {6.25f, 1.1f, 2.9f};
     const coupled_sheet upper = {
-        scene_finer(s, 46, 1.0f / 3.0f), 0.9f, 0.16f, {-0.35f, 1.05f, 0}, -0.14f, false, {0.75f, 0.30f, 0.06f}};
-    const coupled_sheet lower = {upper.side, 0.9f, 0.16f, {0.45f, 0.58f, 0}, 0.1f, false, {0.16f, 0.42f, 0.14f}};
-    s->look[0] = render_water(0.35f);
+        scene_finer(s, 46, 1.0f / 3.0f), 4.5f, 0.8f, {-1.75f, 4.85f, 0}, -0.14f, false, {0.75f, 0.30f, 0.06f}};
+    const coupled_sheet lower = {upper.side, 4.5f, 0.8f, {2.25f, 2.5f, 0}, 0.1f, false, {0.16f, 0.42f, 0.14f}};
+    s->look[0] = render_water(1.75f);
     if (!scene_start_world(s, &desc, &water)) return false;
     if (!scene_bars(s, lo, hi)) return false;
     if (!coupled_cloth(s, &upper) || !coupled_cloth(s, &lower)) return false;
     if (!scene_basin(s, lo, hi)) return false;
-    scene_camera(s, v3(-0.97f, 0, -0.6f), v3(1.27f, 1.35f, 0.6f), 20.0f, 16.0f);
-    return scene_jet(s, v3(-0.5f, 1.24f, 0), v3_unit(v3(0.3f, -1, 0)), 0.145f, 1.4f, 1.03f);
+    scene_camera(s, v3(-4.85f, 0, -3.0f), v3(6.35f, 6.35f, 3.0f), 20.0f, 16.0f);
+    return scene_jet(s, v3(-2.5f, 5.8f, 0), v3_unit(v3(0.3f, -1, 0)), 0.725f, 3.13f, 2.3f);
 }
 
 static float cloth_lowest_at_rest(const scene_object *o) {
@@ -218,30 +226,30 @@ static void double_cloth_check(scene *s) {
     scene_check_most(s, "worst_stretch", fmax(scene_worst_stretch(&s->objects[1]), scene_worst_stretch(&s->objects[2])),
                      1.0);
     if (!scene_complete(s)) return;
-    scene_check_least(s, "first_cloth_sagged_m", (double)s->measures.custom[0], 0.02);
-    scene_check_least(s, "second_cloth_sagged_m", (double)s->measures.custom[1], 0.01);
-    scene_check_least(s, "share_that_ran_off", cloth_share_below(s, 0.3f), 0.10);
+    scene_check_least(s, "first_cloth_sagged_m", (double)s->measures.custom[0], 0.25);
+    scene_check_least(s, "second_cloth_sagged_m", (double)s->measures.custom[1], 0.15);
+    scene_check_least(s, "share_that_ran_off", cloth_share_below(s, scene_lowest(&s->objects[2])), 0.10);
 }
 
 /* thin_shell_basin: 27 K particles, 7 K stretch and 4 K bend constraints, stiffness 0.6 or 0.9 */
-#define BASIN_SIDE  0.6f
-#define BASIN_SHEET 0.34f /* m, height of the sheet's frame */
+#define BASIN_SIDE  3.0f
+#define BASIN_SHEET 1.7f /* m, height of the sheet's frame */
 
 static bool basin_build(scene *s) {
     isph_material_desc water = scene_water(s);
-    isphpbd_world_desc desc = coupled_desc(s, 0.01f, 0.0275f, 16, 1);
+    isphpbd_world_desc desc = coupled_desc(s, SHEETS_SPACING, 3.44f, 16, 1);
     coupled_sheet sheet = {0, 0.0f, 0.0f, {0, BASIN_SHEET, 0}, 0.0f, true, {0.75f, 0.30f, 0.06f}};
     float half = 0.5f * BASIN_SIDE;
     scene_object *o;
-    s->look[0] = render_water(0.3f);
+    s->look[0] = render_water(1.5f);
     if (!scene_start_world(s, &desc, &water)) return false;
-    if (!scene_tank(s, v3(-half, 0, -half), v3(half, 0.70f, half)) || !scene_frame_tank(s)) return false;
+    if (!scene_tank(s, v3(-half, 0, -half), v3(half, 3.5f, half)) || !scene_frame_tank(s)) return false;
     sheet.side = scene_finer(s, 49, 1.0f / 3.0f), sheet.width = BASIN_SIDE + 2.0f * s->spacing;
     o = coupled_cloth(s, &sheet);
     if (!o) return false;
     o->guard = GUARD_KEEPS_OUT; /* it spans the basin: whatever has it above itself went through */
-    scene_camera(s, v3(-half - 0.02f, 0, -half - 0.02f), v3(half + 0.02f, 0.85f, half + 0.02f), 24.0f, 8.0f);
-    return scene_jet(s, v3(-0.12f, 0.80f, 0.05f), v3_unit(v3(0.25f, -1, 0)), 0.10f, 1.6f, 0.55f);
+    scene_camera(s, v3(-half - 0.1f, 0, -half - 0.1f), v3(half + 0.1f, 4.25f, half + 0.1f), 24.0f, 8.0f);
+    return scene_jet(s, v3(-0.6f, 4.0f, 0.25f), v3_unit(v3(0.25f, -1, 0)), 0.5f, 3.58f, 1.23f);
 }
 
 /* custom[0]: deepest of the sheet, [1]: its depth now and then in the last tenth of the run (sum), [2]: how often */
@@ -255,28 +263,28 @@ static void basin_check(scene *s) {
     const float *m = s->measures.custom;
     scene_check_most(s, "worst_stretch", scene_worst_stretch(&s->objects[1]), 1.0);
     if (!scene_complete(s)) return;
-    scene_check_least(s, "deepest_sag_m", (double)m[0], 0.02);
-    scene_check_most(s, "rms_speed_at_end", scene_rms_speed(s), 0.5);
+    scene_check_least(s, "deepest_sag_m", (double)m[0], 0.25);
+    scene_check_most(s, "rms_speed_at_end_froude", scene_rms_speed(s) / sqrt(9.81 * (double)BASIN_SIDE), 0.2);
     scene_check_most(s, "sag_at_rest_m", (double)(m[1] / m[2]), (double)BASIN_SHEET);
     scene_check_least(s, "particles", scene_particle_count(s), 20000.0 * (double)s->options.scale);
 }
 
 /* shower_cloth: 75 K particles, 13 K stretch and 9 K bend constraints */
-#define SHOWER_PINS 0.95f /* m, height of the pins */
-#define SHOWER_SAG  0.35f /* m, of the sheet under its own weight */
+#define SHOWER_PINS 4.75f /* m, height of the pins */
+#define SHOWER_SAG  1.75f /* m, of the sheet under its own weight */
 
 static bool shower_build(scene *s) {
-    const vec3 lo = {-0.7f, 0, -0.7f}, hi = {0.7f, 0.2f, 0.7f};
+    const vec3 lo = {-3.5f, 0, -3.5f}, hi = {3.5f, 1.0f, 3.5f};
     const coupled_sheet sheet = {
-        scene_finer(s, 66, 1.0f / 3.0f), 1.2f, SHOWER_SAG, {0, SHOWER_PINS, 0}, 0.0f, false, {0.75f, 0.30f, 0.06f}};
+        scene_finer(s, 66, 1.0f / 3.0f), 6.0f, SHOWER_SAG, {0, SHOWER_PINS, 0}, 0.0f, false, {0.75f, 0.30f, 0.06f}};
     isph_material_desc water = scene_water(s);
-    isphpbd_world_desc desc = coupled_desc(s, 0.01f, 0.077f, 24, 1);
-    s->look[0] = render_water(0.35f);
+    isphpbd_world_desc desc = coupled_desc(s, SHEETS_SPACING, 9.63f, 24, 1);
+    s->look[0] = render_water(1.75f);
     if (!scene_start_world(s, &desc, &water)) return false;
     if (!scene_bars(s, lo, hi)) return false;
     if (!coupled_cloth(s, &sheet) || !scene_basin(s, lo, hi)) return false;
-    scene_camera(s, v3(-0.72f, 0, -0.72f), v3(0.72f, 1.1f, 0.72f), 24.0f, 30.0f);
-    return scene_jet(s, v3(0, SHOWER_PINS, 0), v3(0, -1, 0), 0.11f, 1.6f, 1.23f);
+    scene_camera(s, v3(-3.6f, 0, -3.6f), v3(3.6f, 5.5f, 3.6f), 24.0f, 30.0f);
+    return scene_jet(s, v3(0, SHOWER_PINS, 0), v3(0, -1, 0), 0.55f, 3.58f, 2.75f);
 }
 
 static void shower_measure(scene *s) { /* custom[0]: deepest of the sheet */
@@ -285,7 +293,7 @@ static void shower_measure(scene *s) { /* custom[0]: deepest of the sheet */
 
 static void shower_check(scene *s) {
     scene_check_most(s, "worst_stretch", scene_worst_stretch(&s->objects[1]), 1.0);
-    if (scene_complete(s)) scene_check_least(s, "deepest_sag_m", (double)s->measures.custom[0], 0.15);
+    if (scene_complete(s)) scene_check_least(s, "bulged_by_m", (double)(s->measures.custom[0] - SHOWER_SAG), 0.25);
 }
 
 /* ---- soft solids ------------------------------------------------------------------------------------------------- */
@@ -418,20 +426,24 @@ static bool pot_build(scene *s) {
     pot = coupled_solid(s, &t, 1100.0f, 0.8f, v3(0, POT_DROP, 0), v3(0.95f, 0.82f, 0.74f));
     tets_free(&t);
     if (!pot) return false;
-    pot->guard = GUARD_KEEPS_OUT, pot->opacity = 0.10f;
+    pot->guard = GUARD_KEEPS_OUT, pot->opacity = 0.2f;
     scene_camera(s, v3(-0.24f, 0, -0.24f), v3(0.24f, 0.56f, 0.24f), 20.0f, 14.0f);
     return scene_add_where(s, s->liquid[0], v3(-POT_TOP, POT_DROP, -POT_TOP), v3(POT_TOP, POT_DROP + 0.222f, POT_TOP),
                            pot_inside);
 }
 
-static void
-pot_measure(scene *s) { /* custom[0]: lowest of the pot, [1]: highest water after the blow, [2]: underside */
+/* custom[0]: lowest of the pot, [1]: highest water after the blow, [2]: highest underside after it, [3]: whether it fell,
+   [4]: energy of the water at the start, [5]: most of it after the blow, J/kg */
+static void pot_measure(scene *s) {
     float low = scene_lowest(&s->objects[0]), *m = s->measures.custom;
     int i;
     m[0] = fminf(m[0], low);
+    if (s->steps == 1) m[4] = scene_mean_energy(s);
     if (low < 0.01f) m[3] = 1.0f;
-    if (m[3] > 0.0f) m[2] = fmaxf(m[2], low);
-    for (i = 0; i < s->point_count && m[3] > 0.0f; ++i) m[1] = fmaxf(m[1], s->points[i].y);
+    if (m[3] == 0.0f) return;
+    m[2] = fmaxf(m[2], low);
+    m[5] = fmaxf(m[5], scene_mean_energy(s));
+    for (i = 0; i < s->point_count; ++i) m[1] = fmaxf(m[1], s->points[i].y);
 }
 
 static void pot_check(scene *s) {
@@ -439,6 +451,9 @@ static void pot_check(scene *s) {
     scene_check_least(s, "lowest_m", (double)m[0], -0.002);
     if (!scene_complete(s)) return;
     scene_check_least(s, "squirted_to_m", (double)m[1], 0.25);
+    /* focused by the walls a jet is some times as fast as the fall: four times, at the most, by trial */
+    scene_check_most(s, "squirted_to_by_drop", (double)(m[1] / POT_DROP), 16.0);
+    scene_check_most(s, "water_energy_kept", (double)(m[5] / m[4]), 1.0);
     scene_check_least(s, "bounced_to_m", (double)m[2], 0.005);
 }
 
@@ -488,11 +503,11 @@ static void spheres_check(scene *s) {
 static const scene_def scenes_coupled[] = {
     {"water_balloon", "a rubber skin full of water falls, flattens, bounces and keeps every drop", 0.8f, 0.001f,
      water_balloon_build, NULL, water_balloon_measure, water_balloon_check},
-    {"double_cloth", "a jet hits two elastic sheets and runs off their sides", 2.0f, 0.005f, double_cloth_build, NULL,
+    {"double_cloth", "a jet hits two elastic sheets and runs off their sides", 4.0f, 0.005f, double_cloth_build, NULL,
      double_cloth_measure, double_cloth_check},
-    {"thin_shell_basin", "a jet on an elastic sheet across a glass basin: dry below", 2.0f, 0.005f, basin_build, NULL,
+    {"thin_shell_basin", "a jet on an elastic sheet across a glass basin: dry below", 4.5f, 0.005f, basin_build, NULL,
      basin_measure, basin_check},
-    {"shower_cloth", "water pours into a hanging sheet", 2.0f, 0.005f, shower_build, NULL, shower_measure,
+    {"shower_cloth", "water pours into a hanging sheet", 4.0f, 0.005f, shower_build, NULL, shower_measure,
      shower_check},
     {"lifebuoy_ball", "a basin fills: the ball floats at once, the lifebuoy rises", 3.0f, 0.001f, buoy_build, NULL,
      buoy_measure, buoy_check},

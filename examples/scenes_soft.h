@@ -200,6 +200,7 @@ static bool jelly_cube(scene *s, vec3 place, float turn, vec3 color) {
     jelly.mesh.positions = positions, jelly.mesh.vertex_count = (n + 1) * (n + 1) * (n + 1);
     jelly.mesh.tetrahedra = tetrahedra;
     jelly.young_modulus = scene_setting(s, "young_modulus", 2.0e4f);
+    jelly.damping = scene_setting(s, "damping", 5.0f); /* pi f tan(delta), f = sqrt(E / density) / 2 side, delta 0.3 */
     jelly.pose = ipbd_pose_at(place.x, place.y, place.z);
     jelly.pose.rotation = scene_quarter_turn_x(turn);
     jelly.soft_collision = true;

@@ -51,9 +51,9 @@ typedef struct paper_row {
 enum { PAPER_ROWS = 6 };
 static const paper_row paper_rows[PAPER_ROWS] = {
     {"water_balloon", 9, 22, 21.3, 2.1, 32.5, 77.9, 42.1, 0.2f},
-    {"double_cloth", 21, 95, 30.4, 2.5, 81.6, 0, 0, 1.0f},
-    {"thin_shell_basin", 11, 27, 32.2, 1.4, 45.7, 0, 0, 1.0f},
-    {"shower_cloth", 22, 75, 43.1, 2.4, 77.1, 0, 0, 1.0f},
+    {"double_cloth", 21, 95, 30.4, 2.5, 81.6, 0, 0, 2.24f},
+    {"thin_shell_basin", 11, 27, 32.2, 1.4, 45.7, 0, 0, 2.24f},
+    {"shower_cloth", 22, 75, 43.1, 2.4, 77.1, 0, 0, 2.24f},
     {"lifebuoy_ball", 35, 45, 40.2, 2.7, 87.3, 123.7, 95.5, 0.25f},
     {"flower_pot", 21, 27, 20.3, 1.6, 35.2, 94.4, 39.18, 0.2f},
 };

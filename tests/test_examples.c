@@ -561,7 +561,7 @@ TEST coupled_scenes_hold_their_checks(void) {
         const char *name;
         float scale, seconds;
     } short_runs[] = {
-        {"water_balloon", 0.06f, 0.42f}, {"thin_shell_basin", 0.05f, 0.6f}, {"floating_cuboids", 0.03f, 0.7f}};
+        {"water_balloon", 0.06f, 0.42f}, {"thin_shell_basin", 0.05f, 1.35f}, {"floating_cuboids", 0.03f, 0.7f}};
     scene_options options = scene_options_default();
     char message[256];
     int i, k;
