@@ -1316,8 +1316,8 @@ typedef struct ipbdx_pin { /* of every vertex; idle where the vertex is free */
 /* What a collider did to a vertex in this substep. */
 typedef struct ipbdx_touch {
     uint32_t collider;
-    isphpbd_vec3 push;
-} ipbdx_touch; /* slot + 1; m * kg, on the vertex */
+    isphpbd_vec3 push, normal;
+} ipbdx_touch; /* slot + 1; m * kg, on the vertex; out of the collider */
 
 /* Contact of four soft vertices: a point against a triangle (weights 1 -a -b -c) or an edge against an edge. */
 typedef struct ipbdx_contact {
@@ -4288,13 +4288,13 @@ static bool ipbdx_mesh_hit(const ipbd_world *world, int slot, isphpbd_vec3 a, is
     hit->depth = r - s.nearest, hit->before = isphpbdx_dot(hit->normal, isphpbdx_sub(a, s.closest));
     return true;
 }
-static void ipbdx_note_touch(ipbd_world *world, int v, int slot, isphpbd_vec3 moved) {
+static void ipbdx_note_touch(ipbd_world *world, int v, int slot, isphpbd_vec3 moved, isphpbd_vec3 normal) {
     ipbdx_touch *touch = world->touches + 2 * (size_t)v;
     const float w = world->positions[4 * (size_t)v + 3];
     const float mass = w != world->inverse_masses[v] ? 1.0f / w : world->masses[v]; /* lent mass is moved as well */
     if (touch->collider && touch->collider != (uint32_t)slot + 1u) ++touch;
     if (touch->collider != (uint32_t)slot + 1u) touch->push = ipbdx_zero3();
-    touch->collider = (uint32_t)slot + 1u;
+    touch->collider = (uint32_t)slot + 1u, touch->normal = normal;
     touch->push = isphpbdx_madd(touch->push, moved, mass);
 }
 /* Moves the vertex out and takes tangential motion away up to Coulomb's limit. Parts that started too deep come out at
@@ -4319,7 +4319,7 @@ static void ipbdx_resolve_hit(ipbd_world *world, const ipbdx_body *body, int v, 
     length = isphpbdx_length(slip), limit = friction * hit.depth;
     now = isphpbdx_madd(now, slip, length > limit ? -limit / length : -1.0f);
     ipbdx_put3(x, now);
-    ipbdx_note_touch(world, v, slot, isphpbdx_sub(now, old));
+    ipbdx_note_touch(world, v, slot, isphpbdx_sub(now, old), n);
 }
 static bool ipbdx_collide_pair(ipbd_world *world, const ipbdx_body *body, int v, int slot) {
     const ipbdx_collider *c = world->colliders + slot;
@@ -5526,7 +5526,7 @@ static ipbdx_touch *ipbdx_held_by(ipbd_world *world, uint32_t v, isphpbd_vec3 di
     ipbdx_touch *touch = world->touches + 2 * (size_t)v;
     int k;
     for (k = 0; k < 2 && touch[k].collider; ++k)
-        if (isphpbdx_dot(touch[k].push, direction) < 0.0f) return touch + k;
+        if (isphpbdx_dot(touch[k].normal, direction) < 0.0f) return touch + k;
     return NULL;
 }
 /* A contact with those of its vertices that do not give way, because a collider stands against them. */
