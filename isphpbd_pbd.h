@@ -5501,13 +5501,16 @@ static void ipbdx_part_contact(ipbd_world *world, ipbdx_contact *c, float distan
     ipbdx_push_four(world, c, c->normal, depth / weight);
     ipbdx_add_grip(world, c, depth / weight);
 }
-static void ipbdx_rub_contact(ipbd_world *world, const ipbdx_contact *c) {
-    float weight = ipbdx_contact_weight(world, c), length;
+static void ipbdx_rub_contact(ipbd_world *world, ipbdx_contact *c) {
+    float weight = ipbdx_contact_weight(world, c), length, grip;
     isphpbd_vec3 slip;
     if (!(weight > IPBDX_TINY) || ipbdx_contact_gap(world, c) > IPBDX_ALERT * c->distance) return;
     slip = ipbdx_contact_slip(world, c), length = isphpbdx_length(slip);
-    if (length > IPBDX_TINY)
-        ipbdx_push_four(world, c, slip, -ipbdx_take_grip(world, c, length / weight) / length);
+    if (!(length > IPBDX_TINY)) return;
+    grip = ipbdx_take_grip(world, c, length / weight);
+    if (!(grip > 0.0f)) return;
+    c->active = 1;
+    ipbdx_push_four(world, c, slip, -grip / length);
 }
 /* Those that are near are moved apart little by little, those farther away are held at all of their distance at once,
    and would press others together: least gaps are kept last. */
