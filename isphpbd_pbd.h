@@ -1316,8 +1316,8 @@ typedef struct ipbdx_pin { /* of every vertex; idle where the vertex is free */
 /* What a collider did to a vertex in this substep. */
 typedef struct ipbdx_touch {
     uint32_t collider;
-    isphpbd_vec3 push;
-} ipbdx_touch; /* slot + 1; m * kg, on the vertex */
+    isphpbd_vec3 push, normal;
+} ipbdx_touch; /* slot + 1; m * kg, on the vertex; out of the collider */
 
 /* Contact of four soft vertices: a point against a triangle (weights 1 -a -b -c) or an edge against an edge. */
 typedef struct ipbdx_contact {
@@ -1406,6 +1406,7 @@ struct ipbd_world {
     float *leeway;                     /* m, by which a vertex may leave its body's drift while the list holds */
     float *ways;                       /* m, by which it has left it; violent substeps only */
     float *grips;                      /* kg m: friction that what presses on a vertex in this substep still allows */
+    float shove;                       /* m, by which supports have moved a vertex at most: maybe into a collider */
     float pair_leeway;                 /* m, by which bodies may drift against each other */
     float pair_apart;                  /* m, by which they have */
     float pair_margin;                 /* m, of a calm list: what may come nearer in all */
@@ -4287,13 +4288,13 @@ static bool ipbdx_mesh_hit(const ipbd_world *world, int slot, isphpbd_vec3 a, is
     hit->depth = r - s.nearest, hit->before = isphpbdx_dot(hit->normal, isphpbdx_sub(a, s.closest));
     return true;
 }
-static void ipbdx_note_touch(ipbd_world *world, int v, int slot, isphpbd_vec3 moved) {
+static void ipbdx_note_touch(ipbd_world *world, int v, int slot, isphpbd_vec3 moved, isphpbd_vec3 normal) {
     ipbdx_touch *touch = world->touches + 2 * (size_t)v;
     const float w = world->positions[4 * (size_t)v + 3];
     const float mass = w != world->inverse_masses[v] ? 1.0f / w : world->masses[v]; /* lent mass is moved as well */
     if (touch->collider && touch->collider != (uint32_t)slot + 1u) ++touch;
     if (touch->collider != (uint32_t)slot + 1u) touch->push = ipbdx_zero3();
-    touch->collider = (uint32_t)slot + 1u;
+    touch->collider = (uint32_t)slot + 1u, touch->normal = normal;
     touch->push = isphpbdx_madd(touch->push, moved, mass);
 }
 /* Moves the vertex out and takes tangential motion away up to Coulomb's limit. Parts that started too deep come out at
@@ -4318,7 +4319,7 @@ static void ipbdx_resolve_hit(ipbd_world *world, const ipbdx_body *body, int v, 
     length = isphpbdx_length(slip), limit = friction * hit.depth;
     now = isphpbdx_madd(now, slip, length > limit ? -limit / length : -1.0f);
     ipbdx_put3(x, now);
-    ipbdx_note_touch(world, v, slot, isphpbdx_sub(now, old));
+    ipbdx_note_touch(world, v, slot, isphpbdx_sub(now, old), n);
 }
 static bool ipbdx_collide_pair(ipbd_world *world, const ipbdx_body *body, int v, int slot) {
     const ipbdx_collider *c = world->colliders + slot;
@@ -5494,25 +5495,33 @@ static float ipbdx_contact_weight(const ipbd_world *world, const ipbdx_contact *
     for (k = 0; k < 4; ++k) weight += c->weight[k] * c->weight[k] * world->positions[4 * (size_t)c->v[k] + 3];
     return weight;
 }
-static void ipbdx_part_contact(ipbd_world *world, ipbdx_contact *c) {
-    float weight = ipbdx_contact_weight(world, c), depth = c->distance - ipbdx_contact_gap(world, c);
+static void ipbdx_part_contact(ipbd_world *world, ipbdx_contact *c, float distance) {
+    float weight = ipbdx_contact_weight(world, c), depth = distance - ipbdx_contact_gap(world, c);
     if (!(depth > 0.0f) || !(weight > IPBDX_TINY)) return;
     c->active = 1;
     ipbdx_push_four(world, c, c->normal, depth / weight);
     ipbdx_add_grip(world, c, depth / weight);
 }
-static void ipbdx_rub_contact(ipbd_world *world, const ipbdx_contact *c) {
-    float weight = ipbdx_contact_weight(world, c), length;
+static void ipbdx_rub_contact(ipbd_world *world, ipbdx_contact *c) {
+    float weight = ipbdx_contact_weight(world, c), length, grip;
     isphpbd_vec3 slip;
     if (!(weight > IPBDX_TINY) || ipbdx_contact_gap(world, c) > IPBDX_ALERT * c->distance) return;
     slip = ipbdx_contact_slip(world, c), length = isphpbdx_length(slip);
-    if (length > IPBDX_TINY)
-        ipbdx_push_four(world, c, slip, -ipbdx_take_grip(world, c, length / weight) / length);
+    if (!(length > IPBDX_TINY)) return;
+    grip = ipbdx_take_grip(world, c, length / weight);
+    if (!(grip > 0.0f)) return;
+    c->active = 1;
+    ipbdx_push_four(world, c, slip, -grip / length);
 }
+/* Those that are near are moved apart little by little, those farther away are held at all of their distance at once,
+   and would press others together: least gaps are kept last. */
 static void ipbdx_solve_contacts(ipbd_world *world) {
     uint64_t began = isphpbdx_ticks(&world->desc.clock);
     int i;
-    for (i = 0; i < world->contact_count; ++i) ipbdx_part_contact(world, world->contacts + i);
+    for (i = 0; i < world->contact_count; ++i)
+        ipbdx_part_contact(world, world->contacts + i, world->contacts[i].distance);
+    for (i = 0; i < world->contact_count; ++i)
+        ipbdx_part_contact(world, world->contacts + i, world->contacts[i].least);
     for (i = 0; i < world->contact_count; ++i) ipbdx_rub_contact(world, world->contacts + i);
     world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
 }
@@ -5521,7 +5530,7 @@ static ipbdx_touch *ipbdx_held_by(ipbd_world *world, uint32_t v, isphpbd_vec3 di
     ipbdx_touch *touch = world->touches + 2 * (size_t)v;
     int k;
     for (k = 0; k < 2 && touch[k].collider; ++k)
-        if (isphpbdx_dot(touch[k].push, direction) < 0.0f) return touch + k;
+        if (isphpbdx_dot(touch[k].normal, direction) < 0.0f) return touch + k;
     return NULL;
 }
 /* A contact with those of its vertices that do not give way, because a collider stands against them. */
@@ -5537,7 +5546,7 @@ static bool ipbdx_find_support(ipbd_world *world, const ipbdx_contact *c, ipbdx_
     s->weight = 0.0f;
     for (k = 0; k < 4; ++k) {
         const float w = world->positions[4 * (size_t)c->v[k] + 3];
-        s->held[k] = world->touching ? ipbdx_held_by(world, c->v[k], isphpbdx_scale(c->normal, c->weight[k])) : NULL;
+        s->held[k] = ipbdx_held_by(world, c->v[k], isphpbdx_scale(c->normal, c->weight[k]));
         any = any || s->held[k];
         if (s->held[k]) continue;
         s->weight += c->weight[k] * c->weight[k] * w;
@@ -5552,32 +5561,38 @@ static void ipbdx_push_loose(ipbd_world *world, const ipbdx_contact *c, const ip
     int k;
     for (k = 0; k < 4; ++k) {
         float *x = world->positions + 4 * (size_t)c->v[k];
-        if (s->held[k]) s->held[k]->push = isphpbdx_madd(s->held[k]->push, direction, c->weight[k] * step);
-        else ipbdx_put3(x, isphpbdx_madd(ipbdx_v3(x), direction, c->weight[k] * x[3] * step));
+        const float way = c->weight[k] * x[3] * step;
+        if (s->held[k]) {
+            s->held[k]->push = isphpbdx_madd(s->held[k]->push, direction, c->weight[k] * step);
+            continue;
+        }
+        ipbdx_put3(x, isphpbdx_madd(ipbdx_v3(x), direction, way));
+        world->shove = isphpbdx_max(world->shove, isphpbdx_abs(way) * isphpbdx_length(direction));
     }
 }
 /* Once more after the colliders: what they push back comes nearer to what lies on it, substep after substep, down to
    nothing; and takes its own half of the friction back, so that what lies on it would creep. Only half of the contact
-   distance is kept like that, because layers that are held at all of it tremble. Where no collider is it keeps what is
-   nearest apart against those farther away, that are held at all of their distance. */
+   distance is kept like that, because layers that are held at all of it tremble. */
 static void ipbdx_support_contact(ipbd_world *world, ipbdx_contact *c) {
     isphpbd_vec3 slip;
     ipbdx_support support;
-    bool held = ipbdx_find_support(world, c, &support);
-    float gap = ipbdx_contact_gap(world, c), length;
-    if (!(support.weight > IPBDX_TINY)) return;
+    float gap, length;
+    if (!ipbdx_find_support(world, c, &support) || !(support.weight > IPBDX_TINY)) return;
+    gap = ipbdx_contact_gap(world, c);
     if (gap < c->least) {
         c->active = 1;
         ipbdx_push_loose(world, c, &support, c->normal, (c->least - gap) / support.weight);
         ipbdx_add_grip(world, c, (c->least - gap) / support.weight);
     }
-    if (!held || gap > IPBDX_ALERT * c->distance) return;
+    if (gap > IPBDX_ALERT * c->distance) return;
     slip = ipbdx_contact_slip(world, c), length = isphpbdx_length(slip);
-    if (length > IPBDX_TINY)
+    if (length > IPBDX_TINY && length < IPBDX_REST_SPEED * world->h)
         ipbdx_push_loose(world, c, &support, slip, -ipbdx_take_grip(world, c, length / support.weight) / length);
 }
 static void ipbdx_support_contacts(ipbd_world *world) {
     int i;
+    world->shove = 0.0f;
+    if (!world->touching) return;
     for (i = 0; i < world->contact_count; ++i) ipbdx_support_contact(world, world->contacts + i);
 }
 /* Parts that were moved apart because they had been too near must not fly apart: the speed of that push is taken back;
@@ -5620,7 +5635,7 @@ static void ipbdx_stop_pair(ipbd_world *world, const ipbdx_near_pair *p, float t
     int k;
     for (k = 0; k < 4; ++k) {
         float w = world->positions[4 * (size_t)p->v[k] + 3];
-        float heavy = w > 0.0f ? 1.0f / w : 1e12f;
+        float heavy = w > 0.0f && !(world->touching && world->touches[2 * (size_t)p->v[k]].collider) ? 1.0f / w : 1e12f;
         path[k] = isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)p->v[k]), p->x[k]);
         mean = isphpbdx_madd(mean, path[k], heavy), mass += (double)heavy;
     }
@@ -5992,21 +6007,32 @@ static void ipbdx_blow_task(void *context, int index) {
     const ipbdx_body *body = world->bodies + world->active_bodies[index];
     if (body->overpressure != 0.0f) ipbdx_area_normals(world, body);
 }
-static void ipbdx_vertex_task(void *context, int index) {
-    const ipbdx_job *job = (const ipbdx_job *)context;
-    ipbd_world *world = job->world;
-    const ipbdx_slab *slab = world->slabs + job->slabs[index];
+static int ipbdx_collide_slab(ipbd_world *world, const ipbdx_slab *slab) {
     const ipbdx_body *body = world->bodies + slab->body;
     int v, begin = body->vertex_begin + slab->vertex_begin, end = body->vertex_begin + slab->vertex_end, contacts = 0,
            next = 0;
-    float forced = 0.0f;
     ipbdx_near near_list;
-    for (v = begin; v < end && body->tether_slack > 0.0f; ++v) ipbdx_pull_tethers(world, body, v);
     while (next < world->counts.colliders) {
         next = ipbdx_list_near(world, slab, next, &near_list);
         for (v = begin; v < end && near_list.count > 0; ++v)
             contacts += ipbdx_collide_vertex(world, body, v, &near_list);
     }
+    return contacts;
+}
+static void ipbdx_collide_again_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    job->world->partials[job->slabs[index]].contacts +=
+        ipbdx_collide_slab(job->world, job->world->slabs + job->slabs[index]);
+}
+static void ipbdx_vertex_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    ipbd_world *world = job->world;
+    const ipbdx_slab *slab = world->slabs + job->slabs[index];
+    const ipbdx_body *body = world->bodies + slab->body;
+    int v, begin = body->vertex_begin + slab->vertex_begin, end = body->vertex_begin + slab->vertex_end, contacts;
+    float forced = 0.0f;
+    for (v = begin; v < end && body->tether_slack > 0.0f; ++v) ipbdx_pull_tethers(world, body, v);
+    contacts = ipbdx_collide_slab(world, slab);
     for (v = begin; v < end && contacts > 0 && body->tether_slack > 0.0f; ++v) {
         const float stretch = ipbdx_forced_stretch(world, body, v);
         if (stretch > forced && !ipbdx_pin_is_inside(world, body, v)) forced = stretch;
@@ -6100,6 +6126,8 @@ ISPHPBD_API isphpbd_result ipbd_substep_iterate(ipbd_world *world) {
     ipbdx_solve_contacts(world);
     if (ipbdx_vertices_busy(world)) ipbdx_run_slabs(world, ipbdx_vertex_task, world->interiors, world->interior_count);
     ipbdx_support_contacts(world);
+    if (world->shove > 0.1f * world->pair_thickness)
+        ipbdx_run_slabs(world, ipbdx_collide_again_task, world->interiors, world->interior_count);
     world->in_callback = false;
     ++world->iteration;
     return ISPHPBD_OK;
