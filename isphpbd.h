@@ -1595,9 +1595,9 @@ static void isphpbdx_choose_places(isphpbdx_search *s) {
         s->place_count++;
     }
 }
-/* Of a triangle: its edges from the first corner, and the point p from there, to the nearest point: u and v along the
-   edges. The same as isphx_triangle_nearest(), four at once: what that asks for last is overruled by what it asks for
-   first. */
+/* isphx_triangle_nearest() of four triangles at once, with the same bits: from edges and the particle, seen from the
+   first corner, to the nearest point as shares u, v of the edges, and its feature. What that function asks last is
+   looked at first here, and overruled by the others. */
 static isphpbdx_f4 isphpbdx_nearest4(ipbdx_v4 e1, ipbdx_v4 e2, ipbdx_v4 ap, isphpbdx_f4 *u, isphpbdx_f4 *v) {
     const isphpbdx_f4 zero = isphpbdx_f4_all(0.0f), one = isphpbdx_f4_all(1.0f);
     const ipbdx_v4 bp = ipbdx_v4_sub(ap, e1), cp = ipbdx_v4_sub(ap, e2);
@@ -1672,8 +1672,7 @@ static void isphpbdx_visit(const isphpbdx_coupling *c, isphpbdx_search *s, const
     const isphpbdx_face *f = c->face + g->face[k];
     const float side = isphpbdx_dot(isphpbdx_sub(s->p, f->centre), f->shape.normal), r = g->distance[k];
     s->clear = isphpbdx_min(s->clear, r);
-    if (r < isphpbdx_max(1.05f * c->dx, s->contact + c->seconds * f->speed))
-        isphpbdx_keep_near(s, g->face[k], r, side);
+    if (r < isphpbdx_max(1.05f * c->dx, s->contact + c->seconds * f->speed)) isphpbdx_keep_near(s, g->face[k], r, side);
     if (c->wet[f->body].solid &&
         (r < s->nearest * 0.9999f || (r < s->nearest * 1.0001f && isphpbdx_abs(side) > s->cosine * r))) {
         s->nearest = isphpbdx_min(r, s->nearest);

@@ -5297,8 +5297,8 @@ static float ipbdx_most_thickness(const ipbd_world *world) {
         if (ipbdx_soft(world->bodies + a)) most = isphpbdx_max(most, world->bodies[a].thickness);
     return most;
 }
-/* The same leeway for all; seldom made where there is room for it, else more often. One and a half thicknesses by trial:
-   a search costs much more than a pair that is looked at in vain, until neighbours in the mesh get into the list. */
+/* The same leeway for all; seldom made where there is room for it, else more often. One and a half thicknesses by
+   trial: a search costs much more than a pair that is looked at in vain, until the list has the mesh's neighbours. */
 static void ipbdx_list_calmly(ipbd_world *world, float motion) {
     ipbdx_set_leeway(world, 1.5f, motion);
     if (!ipbdx_list_pairs(world)) {
