@@ -5363,7 +5363,7 @@ static float ipbdx_advance(const ipbdx_near_pair *p, float speed, float limit, i
     isphpbd_vec3 x[4];
     float t = 0.0f;
     int i;
-    for (i = 0; i < 64; ++i) {
+    for (i = 0; i < 512; ++i) { /* what slides past at a small distance needs hundreds */
         ipbdx_pair_at(p, t, x);
         ipbdx_measure_gap(x, p->split, gap);
         if (gap->distance <= 1.05f * limit) return t;
@@ -5645,13 +5645,13 @@ static void ipbdx_stop_pair(ipbd_world *world, const ipbdx_near_pair *p, float t
         if (x[3] > 0.0f) ipbdx_put3(x, isphpbdx_add(p->x[k], ipbdx_lerp3(mean, path[k], t)));
     }
 }
-/* With the gap and the closest points of the start, is the pair still on its side at the end? */
-static bool ipbdx_keeps_side(const ipbdx_near_pair *p, const ipbdx_gap *start, float limit) {
+/* With that gap and its closest points, is the pair still on its side at the end? */
+static bool ipbdx_keeps_side(const ipbdx_near_pair *p, const ipbdx_gap *from, float limit) {
     isphpbd_vec3 x[4], d = ipbdx_zero3();
     int k;
     ipbdx_pair_at(p, 1.0f, x);
-    for (k = 1; k < 4; ++k) d = isphpbdx_madd(d, isphpbdx_sub(x[k], x[0]), start->weight[k]);
-    return isphpbdx_dot(d, start->normal) >= limit;
+    for (k = 1; k < 4; ++k) d = isphpbdx_madd(d, isphpbdx_sub(x[k], x[0]), from->weight[k]);
+    return isphpbdx_dot(d, from->normal) >= limit;
 }
 /* No pair may end nearer than this: below it rounding decides on which side of each other things are. A place that is
    |x| from the origin is rounded by up to 6e-8 |x| per axis; a gap of 16 such errors still tells its direction. Parts
@@ -5669,7 +5669,8 @@ static bool ipbdx_moves_apart(const ipbdx_near_pair *p, const ipbdx_gap *start) 
     ipbdx_gap end;
     ipbdx_pair_at(p, 1.0f, x);
     ipbdx_measure_gap(x, p->split, &end);
-    return end.distance >= start->distance && ipbdx_keeps_side(p, start, start->distance);
+    return end.distance >= start->distance && isphpbdx_dot(end.normal, start->normal) > 0.0f &&
+           ipbdx_keeps_side(p, start, 0.999f * start->distance); /* rounding */
 }
 /* Rounds of the clamp: first only what leads to the crossing is taken away, then all relative motion, then all
    motion. */
@@ -5691,7 +5692,7 @@ static bool ipbdx_clamp_pair(ipbd_world *world, int index, ipbdx_brake brake) {
     if (start.distance > speed + limit) return false;
     if (start.distance > 1.1f * limit) {
         t = ipbdx_advance(&p, speed, limit, &gap);
-        if (!(t <= 1.0f) || (gap.distance > 1.05f * limit && ipbdx_keeps_side(&p, &start, limit))) return false;
+        if (!(t <= 1.0f) || (gap.distance > 1.05f * limit && ipbdx_keeps_side(&p, &gap, limit))) return false;
     } else if (ipbdx_moves_apart(&p, &start)) {
         return false;
     }
