@@ -433,7 +433,7 @@ static bool pot_build(scene *s) {
                            pot_inside);
 }
 
-/* custom[0]: lowest of the pot, [1]: highest water after the blow, [2]: highest underside after it, [3]: whether it fell,
+/* custom[0]: lowest of the pot, [1]: highest water after the blow, [2]: highest underside after it, [3]: if it fell,
    [4]: energy of the water at the start, [5]: most of it after the blow, J/kg */
 static void pot_measure(scene *s) {
     float low = scene_lowest(&s->objects[0]), *m = s->measures.custom;
