@@ -7686,6 +7686,7 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_FIRM
 #undef IPBDX_FOOT
 #undef IPBDX_ALERT
+#undef IPBDX_LEAST_GAP
 #undef IPBDX_REST_SPEED
 #undef IPBDX_SWEEPS
 #undef IPBDX_MOST_SWEEPS
