@@ -8387,6 +8387,7 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
     return ISPHPBD_OK;
 }
 
+#undef ISPHX_AHEAD
 #undef ISPHX_PI
 #undef ISPHX_HOT
 #undef ISPHX_CELLS_PER_RADIUS
