@@ -4,10 +4,11 @@
 
 #define STEP (1.0f / 60.0f)
 #define N    15
+#define MOST 17 /* vertices along the side of any cloth here */
 #define SECONDS 5
 
-static float cloth_xyz[3 * N * N];
-static uint32_t cloth_triangles[6 * (N - 1) * (N - 1)];
+static float cloth_xyz[3 * MOST * MOST];
+static uint32_t cloth_triangles[6 * (MOST - 1) * (MOST - 1)];
 
 static ipbd_world *make_world(void) {
     ipbd_world_desc d = ipbd_world_desc_default();
@@ -18,11 +19,17 @@ static ipbd_world *make_world(void) {
     ipbd_collider_create(world, &floor_desc, NULL);
     return world;
 }
-static ipbd_body_desc cloth_desc(ipbd_preset preset, ipbd_bend_model bend, int n, float size) {
+/* As the preset is, but for the kind of bending and what it collides with. */
+static ipbd_body_desc preset_desc(ipbd_preset preset, ipbd_bend_model bend, int n, float size) {
     ipbd_body_desc d = ipbd_body_desc_preset(preset);
     d.mesh.triangle_count = ipbd_grid(n, n, size, size, cloth_xyz, cloth_triangles);
     d.mesh.positions = cloth_xyz, d.mesh.vertex_count = n * n, d.mesh.triangles = cloth_triangles;
-    d.thickness = 0.01f, d.bend_model = bend, d.self_collision = d.soft_collision = true;
+    d.bend_model = bend, d.self_collision = d.soft_collision = true;
+    return d;
+}
+static ipbd_body_desc cloth_desc(ipbd_preset preset, ipbd_bend_model bend, int n, float size) {
+    ipbd_body_desc d = preset_desc(preset, bend, n, size);
+    d.thickness = 0.01f;
     return d;
 }
 static double rms_speed(const ipbd_world *world, ipbd_body body) {
