@@ -5580,7 +5580,7 @@ static void ipbdx_push_loose(ipbd_world *world, const ipbdx_contact *c, const ip
         float *x = world->positions + 4 * (size_t)c->v[k];
         const float way = c->weight[k] * x[3] * step;
         if (s->held[k]) {
-            s->held[k]->push = isphpbdx_madd(s->held[k]->push, direction, c->weight[k] * step);
+            s->held[k]->push = isphpbdx_madd(s->held[k]->push, direction, -c->weight[k] * step);
             continue;
         }
         ipbdx_put3(x, isphpbdx_madd(ipbdx_v3(x), direction, way));
