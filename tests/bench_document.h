@@ -446,12 +446,12 @@ static void document_paper(document *d) {
     say(d,
         "## The paper's scenes\n\nTable 1 of Abu Rumman et al. 2020 (ISPH-PBD), whose figures stand in brackets and in "
         "the last but one column: another machine, a quad-core Intel i7 of 2.8 GHz. Here %d threads; means over the "
-        "run, "
-        "during which emitters fill some of the scenes; time steps and constraint iterations as in the paper, but a "
-        "step is "
-        "divided into substeps where water moves farther than a spacing. The CPU time of the thread that steps (serial "
-        "parts and its share of the parallel ones) is the wall time of a machine with nothing else to do, and is what "
-        "is compared.\n\n",
+        "run, during which emitters fill some of the scenes; time steps as in the paper, and at least as many sweeps "
+        "over the constraints, but a step is divided into substeps where water moves farther than a spacing. The paper "
+        "tells no sizes that fit together: the three scenes with sheets are built so large (a spacing of 5 cm) that "
+        "its step of 5 ms is one step of water, with few exceptions; at 1 cm it would be three. The CPU time of the "
+        "thread that steps (serial parts and its share of the parallel ones) is the wall time of a machine with "
+        "nothing else to do, and is what is compared.\n\n",
         d->b->threads);
     say(d, "| scene | thousand particles | thousand constraints | iterations, pressure + density | rounds | substeps "
            "| CPU ms per step | of the stepping thread | paper's ms | times faster "
