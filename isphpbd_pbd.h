@@ -4411,12 +4411,28 @@ static bool ipbdx_pin_is_inside(const ipbd_world *world, const ipbdx_body *body,
 #define IPBDX_NEAR 64
 typedef struct ipbdx_near {
     int count, slots[IPBDX_NEAR];
+    int planes; /* how many of the first are nothing else; with their normals */
+    isphpbd_vec3 up[IPBDX_NEAR];
 } ipbdx_near; /* colliders that a slab may touch */
+
+/* Above all of them, and there is nothing else? The distance is that of ipbdx_shape_distance() but for the order of its
+   sums: each of its some 20 roundings is less than 1e-7 of the way from the plane's origin. */
+static bool ipbdx_above_planes(const ipbd_world *world, const ipbdx_near *near_list, int v, float r) {
+    int i;
+    for (i = 0; i < near_list->planes; ++i) {
+        const isphpbd_vec3 d = isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v),
+                                            world->colliders[near_list->slots[i]].end.position);
+        const float way = isphpbdx_abs(d.x) + isphpbdx_abs(d.y) + isphpbdx_abs(d.z);
+        if (!(isphpbdx_dot(near_list->up[i], d) > r + 1e-5f * way)) return false;
+    }
+    return near_list->planes == near_list->count;
+}
 
 /* Two rounds: pushed out of one collider a vertex may be in another, or beyond the next triangle. */
 static int ipbdx_collide_vertex(ipbd_world *world, const ipbdx_body *body, int v, const ipbdx_near *near_list) {
     int round, i, hits = 0, all = 0;
     if (!(world->positions[4 * (size_t)v + 3] > 0.0f)) return 0;
+    if (ipbdx_above_planes(world, near_list, v, 0.5f * body->thickness)) return 0;
     for (round = 0; round < 3; ++round, all += hits) {
         for (i = 0, hits = 0; i < near_list->count; ++i)
             hits += ipbdx_collide_pair(world, body, v, near_list->slots[i]);
@@ -4424,26 +4440,43 @@ static int ipbdx_collide_vertex(ipbd_world *world, const ipbdx_body *body, int v
     }
     return all + hits > 0;
 }
-/* Colliders from slot `from` on whose bounding sphere meets the slab's swept box; answers where to go on. */
-static int ipbdx_list_near(const ipbd_world *world, const ipbdx_slab *slab, int from, ipbdx_near *out) {
+/* The sphere round a slab's swept box; m, with half the thickness. */
+static float ipbdx_slab_reach(const ipbd_world *world, const ipbdx_slab *slab, isphpbd_vec3 *centre) {
     const ipbdx_body *body = world->bodies + slab->body;
-    isphpbd_vec3 low = isphpbd_v3(IPBDX_FAR, IPBDX_FAR, IPBDX_FAR), high = isphpbdx_scale(low, -1.0f), centre;
-    float reach;
+    isphpbd_vec3 low = isphpbd_v3(IPBDX_FAR, IPBDX_FAR, IPBDX_FAR), high = isphpbdx_scale(low, -1.0f);
     int v;
-    out->count = 0;
     for (v = body->vertex_begin + slab->vertex_begin; v < body->vertex_begin + slab->vertex_end; ++v) {
         isphpbd_vec3 a = ipbdx_v3(world->starts + 4 * (size_t)v), b = ipbdx_v3(world->positions + 4 * (size_t)v);
         low = ipbdx_min3(low, ipbdx_min3(a, b)), high = ipbdx_max3(high, ipbdx_max3(a, b));
     }
-    centre = ipbdx_lerp3(low, high, 0.5f),
-    reach = 0.5f * isphpbdx_length(isphpbdx_sub(high, low)) + 0.5f * body->thickness;
+    *centre = ipbdx_lerp3(low, high, 0.5f);
+    return 0.5f * isphpbdx_length(isphpbdx_sub(high, low)) + 0.5f * body->thickness;
+}
+static void ipbdx_near_add(const ipbd_world *world, ipbdx_near *out, int slot) {
+    const ipbdx_collider *c = world->colliders + slot;
+    if (c->type == IPBD_PLANE && out->planes == out->count)
+        out->up[out->planes++] = isphpbdx_rotate(c->end.rotation, isphpbd_v3(0.0f, 1.0f, 0.0f));
+    out->slots[out->count++] = slot;
+}
+/* Colliders from slot `from` on whose bounding sphere, if they have one, meets that of the slab; answers where to go
+   on. */
+static int ipbdx_list_near(const ipbd_world *world, const ipbdx_slab *slab, int from, ipbdx_near *out) {
+    const ipbdx_body *body = world->bodies + slab->body;
+    isphpbd_vec3 centre = ipbdx_zero3();
+    float reach = -1.0f; /* not known yet */
+    out->count = out->planes = 0;
     for (; from < world->counts.colliders && out->count < IPBDX_NEAR; ++from) {
         const ipbdx_collider *c = world->colliders + from;
-        isphpbd_vec3 d = isphpbdx_sub(c->end.position, centre);
-        float range = c->bound + reach + isphpbdx_length(isphpbdx_sub(c->end.position, c->start.position));
         if (!c->used || !(c->layer & body->mask) || !(body->layer & c->mask)) continue;
-        if (c->bound < 0.5f * IPBDX_FAR && isphpbdx_dot(d, d) > range * range) continue;
-        out->slots[out->count++] = from;
+        if (c->bound < 0.5f * IPBDX_FAR) {
+            const float moved = isphpbdx_length(isphpbdx_sub(c->end.position, c->start.position));
+            isphpbd_vec3 d;
+            float range;
+            if (reach < 0.0f) reach = ipbdx_slab_reach(world, slab, &centre);
+            d = isphpbdx_sub(c->end.position, centre), range = c->bound + reach + moved;
+            if (isphpbdx_dot(d, d) > range * range) continue;
+        }
+        ipbdx_near_add(world, out, from);
     }
     return from;
 }
