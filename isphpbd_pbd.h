@@ -1167,6 +1167,12 @@ ISPHPBD_INLINE void ipbdx_scatter(float *positions, const uint32_t *v, ipbdx_p4 
     _mm_store_ps(positions + 4 * (size_t)v[2], r2);
     _mm_store_ps(positions + 4 * (size_t)v[3], r3);
 }
+/* One vector after the other; their fourth floats are zero. */
+ISPHPBD_INLINE void ipbdx_to_rows(ipbdx_v4 a, isphpbdx_f4 row[4]) {
+    __m128 r0 = a.x, r1 = a.y, r2 = a.z, r3 = _mm_setzero_ps();
+    _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+    row[0] = r0, row[1] = r1, row[2] = r2, row[3] = r3;
+}
 #else
 ISPHPBD_INLINE ipbdx_p4 ipbdx_gather(const float *positions, const uint32_t *v) {
     ipbdx_p4 r;
@@ -1183,6 +1189,10 @@ ISPHPBD_INLINE void ipbdx_scatter(float *positions, const uint32_t *v, ipbdx_p4 
         float *p = positions + 4 * (size_t)v[i];
         p[0] = a.p.x.v[i], p[1] = a.p.y.v[i], p[2] = a.p.z.v[i], p[3] = a.w.v[i];
     }
+}
+ISPHPBD_INLINE void ipbdx_to_rows(ipbdx_v4 a, isphpbdx_f4 row[4]) {
+    int i;
+    for (i = 0; i < 4; ++i) row[i] = isphpbdx_f4_set(a.x.v[i], a.y.v[i], a.z.v[i], 0.0f);
 }
 #endif
 
@@ -3986,42 +3996,71 @@ static void ipbdx_find_tethers(const ipbd_world *world, ipbdx_body *body) {
 /* ---- [balloon] the volume of a closed surface -----------------------------------------------------------------------
    A third of the area vectors around a vertex is both its share of the surface and the gradient of the volume. */
 
-static void ipbdx_area_normals(ipbd_world *world, const ipbdx_body *body) {
-    const uint32_t *t = world->triangles + 3 * (size_t)body->triangle_begin;
-    const float *x = world->positions + 4 * (size_t)body->vertex_begin;
-    float *normals = world->normals + 4 * (size_t)body->vertex_begin;
-    int i, k;
-    memset(normals, 0, (size_t)body->vertex_count * 16);
-    for (i = 0; i < body->triangle_count; ++i, t += 3) {
-        isphpbd_vec3 a = ipbdx_v3(x + 4 * (size_t)t[0]);
-        isphpbd_vec3 n = isphpbdx_scale(isphpbdx_cross(isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[1]), a),
-                                                       isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[2]), a)),
-                                        1.0f / 6.0f);
-        for (k = 0; k < 3; ++k)
-            ipbdx_put3(normals + 4 * (size_t)t[k], isphpbdx_add(ipbdx_v3(normals + 4 * (size_t)t[k]), n));
-    }
+/* The corners of four triangles; where there are less than four left, the first of them stands for the others. */
+IPBDX_HOT void ipbdx_corners4(const float *x, const uint32_t *t, int left, ipbdx_v4 corner[3]) {
+    const uint32_t *u = t + (left > 1 ? 3 : 0), *v = t + (left > 2 ? 6 : 0), *w = t + (left > 3 ? 9 : 0);
+    const uint32_t a[4] = {t[0], u[0], v[0], w[0]}, b[4] = {t[1], u[1], v[1], w[1]}, c[4] = {t[2], u[2], v[2], w[2]};
+    corner[0] = ipbdx_gather(x, a).p, corner[1] = ipbdx_gather(x, b).p, corner[2] = ipbdx_gather(x, c).p;
 }
-/* Volume inside the surface, measured from a vertex of it to keep digits far from the origin. */
-static double ipbdx_surface_volume(const ipbd_world *world, const ipbdx_body *body) {
+IPBDX_HOT void ipbdx_add_area(float *normals, const uint32_t *t, isphpbdx_f4 area) {
+    float *a = normals + 4 * (size_t)t[0], *b = normals + 4 * (size_t)t[1], *c = normals + 4 * (size_t)t[2];
+    isphpbdx_f4_store(a, IPBDX_ADD(isphpbdx_f4_load(a), area));
+    isphpbdx_f4_store(b, IPBDX_ADD(isphpbdx_f4_load(b), area));
+    isphpbdx_f4_store(c, IPBDX_ADD(isphpbdx_f4_load(c), area));
+}
+/* Adds a third of the areas of up to four triangles to their vertices, one after the other: they may share some. */
+IPBDX_HOT void ipbdx_add_areas(float *normals, const uint32_t *t, int left, const ipbdx_v4 corner[3]) {
+    isphpbdx_f4 area[4];
+    ipbdx_to_rows(ipbdx_v4_scale(ipbdx_v4_cross(ipbdx_v4_sub(corner[1], corner[0]), ipbdx_v4_sub(corner[2], corner[0])),
+                                 IPBDX_ALL(1.0f / 6.0f)),
+                  area);
+    ipbdx_add_area(normals, t, area[0]);
+    if (left > 1) ipbdx_add_area(normals, t + 3, area[1]);
+    if (left > 2) ipbdx_add_area(normals, t + 6, area[2]);
+    if (left > 3) ipbdx_add_area(normals, t + 9, area[3]);
+}
+/* Adds six times the volumes between up to four triangles and the point o, one after the other. */
+IPBDX_HOT double ipbdx_add_volumes(double volume, int left, const ipbdx_v4 corner[3], ipbdx_v4 o) {
+    float six[4];
+    isphpbdx_f4_store(six, ipbdx_v4_dot(ipbdx_v4_sub(corner[0], o),
+                                        ipbdx_v4_cross(ipbdx_v4_sub(corner[1], o), ipbdx_v4_sub(corner[2], o))));
+    volume += (double)six[0];
+    if (left > 1) volume += (double)six[1];
+    if (left > 2) volume += (double)six[2];
+    if (left > 3) volume += (double)six[3];
+    return volume;
+}
+/* Area normals, or the volume inside the surface, or both in one go. The volume is measured from a vertex of it to keep
+   digits far from the origin. */
+IPBDX_HOT double ipbdx_survey(const ipbd_world *world, const ipbdx_body *body, float *normals, bool measure) {
     const uint32_t *t = world->triangles + 3 * (size_t)body->triangle_begin;
     const float *x = world->positions + 4 * (size_t)body->vertex_begin;
-    isphpbd_vec3 o = ipbdx_v3(x);
     double volume = 0.0;
-    int i;
-    for (i = 0; i < body->triangle_count; ++i, t += 3) {
-        isphpbd_vec3 a = isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[0]), o),
-                     b = isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[1]), o);
-        volume += (double)isphpbdx_dot(a, isphpbdx_cross(b, isphpbdx_sub(ipbdx_v3(x + 4 * (size_t)t[2]), o)));
+    ipbdx_v4 o;
+    int left;
+    o.x = IPBDX_ALL(x[0]), o.y = IPBDX_ALL(x[1]), o.z = IPBDX_ALL(x[2]);
+    if (normals) memset(normals, 0, (size_t)body->vertex_count * 16);
+    for (left = body->triangle_count; left > 0; left -= 4, t += 12) {
+        ipbdx_v4 corner[3];
+        ipbdx_corners4(x, t, left, corner);
+        if (normals) ipbdx_add_areas(normals, t, left, corner);
+        if (measure) volume = ipbdx_add_volumes(volume, left, corner, o);
     }
     return volume / 6.0;
+}
+static void ipbdx_area_normals(ipbd_world *world, const ipbdx_body *body) {
+    (void)ipbdx_survey(world, body, world->normals + 4 * (size_t)body->vertex_begin, false);
+}
+static double ipbdx_surface_volume(const ipbd_world *world, const ipbdx_body *body) {
+    return ipbdx_survey(world, body, NULL, true);
 }
 static double ipbdx_shape_volume(const ipbd_world *world, const ipbdx_body *body) {
     return body->closed ? ipbdx_surface_volume(world, body) : 0.0;
 }
 static void ipbdx_solve_balloon(ipbd_world *world, ipbdx_body *body) {
+    const double volume = ipbdx_survey(world, body, world->normals + 4 * (size_t)body->vertex_begin, true);
     double weight = 0.0, own = 0.0, alpha, step; /* own: without lent mass */
     int i, end = body->vertex_begin + body->vertex_count;
-    ipbdx_area_normals(world, body);
     for (i = body->vertex_begin; i < end; ++i) {
         isphpbd_vec3 n = ipbdx_v3(world->normals + 4 * (size_t)i);
         weight += (double)(world->positions[4 * (size_t)i + 3] * isphpbdx_dot(n, n));
@@ -4031,7 +4070,7 @@ static void ipbdx_solve_balloon(ipbd_world *world, ipbdx_body *body) {
                                                      : own * (double)ipbdx_softness(body->balloon.value);
     alpha /= (double)world->h * (double)world->h;
     if (!(weight + alpha > 1e-30)) return;
-    step = (double)body->balloon_pressure * (double)body->rest_volume - ipbdx_surface_volume(world, body);
+    step = (double)body->balloon_pressure * (double)body->rest_volume - volume;
     step = (step - alpha * (double)body->balloon_lambda) / (weight + alpha);
     body->balloon_lambda += (float)step;
     for (i = body->vertex_begin; i < end; ++i) {
@@ -4372,12 +4411,28 @@ static bool ipbdx_pin_is_inside(const ipbd_world *world, const ipbdx_body *body,
 #define IPBDX_NEAR 64
 typedef struct ipbdx_near {
     int count, slots[IPBDX_NEAR];
+    int planes; /* how many of the first are nothing else; with their normals */
+    isphpbd_vec3 up[IPBDX_NEAR];
 } ipbdx_near; /* colliders that a slab may touch */
+
+/* Above all of them, and there is nothing else? The distance is that of ipbdx_shape_distance() but for the order of its
+   sums: each of its some 20 roundings is less than 1e-7 of the way from the plane's origin. */
+static bool ipbdx_above_planes(const ipbd_world *world, const ipbdx_near *near_list, int v, float r) {
+    int i;
+    for (i = 0; i < near_list->planes; ++i) {
+        const isphpbd_vec3 d = isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v),
+                                            world->colliders[near_list->slots[i]].end.position);
+        const float way = isphpbdx_abs(d.x) + isphpbdx_abs(d.y) + isphpbdx_abs(d.z);
+        if (!(isphpbdx_dot(near_list->up[i], d) > r + 1e-5f * way)) return false;
+    }
+    return near_list->planes == near_list->count;
+}
 
 /* Two rounds: pushed out of one collider a vertex may be in another, or beyond the next triangle. */
 static int ipbdx_collide_vertex(ipbd_world *world, const ipbdx_body *body, int v, const ipbdx_near *near_list) {
     int round, i, hits = 0, all = 0;
     if (!(world->positions[4 * (size_t)v + 3] > 0.0f)) return 0;
+    if (ipbdx_above_planes(world, near_list, v, 0.5f * body->thickness)) return 0;
     for (round = 0; round < 3; ++round, all += hits) {
         for (i = 0, hits = 0; i < near_list->count; ++i)
             hits += ipbdx_collide_pair(world, body, v, near_list->slots[i]);
@@ -4385,26 +4440,43 @@ static int ipbdx_collide_vertex(ipbd_world *world, const ipbdx_body *body, int v
     }
     return all + hits > 0;
 }
-/* Colliders from slot `from` on whose bounding sphere meets the slab's swept box; answers where to go on. */
-static int ipbdx_list_near(const ipbd_world *world, const ipbdx_slab *slab, int from, ipbdx_near *out) {
+/* The sphere round a slab's swept box; m, with half the thickness. */
+static float ipbdx_slab_reach(const ipbd_world *world, const ipbdx_slab *slab, isphpbd_vec3 *centre) {
     const ipbdx_body *body = world->bodies + slab->body;
-    isphpbd_vec3 low = isphpbd_v3(IPBDX_FAR, IPBDX_FAR, IPBDX_FAR), high = isphpbdx_scale(low, -1.0f), centre;
-    float reach;
+    isphpbd_vec3 low = isphpbd_v3(IPBDX_FAR, IPBDX_FAR, IPBDX_FAR), high = isphpbdx_scale(low, -1.0f);
     int v;
-    out->count = 0;
     for (v = body->vertex_begin + slab->vertex_begin; v < body->vertex_begin + slab->vertex_end; ++v) {
         isphpbd_vec3 a = ipbdx_v3(world->starts + 4 * (size_t)v), b = ipbdx_v3(world->positions + 4 * (size_t)v);
         low = ipbdx_min3(low, ipbdx_min3(a, b)), high = ipbdx_max3(high, ipbdx_max3(a, b));
     }
-    centre = ipbdx_lerp3(low, high, 0.5f),
-    reach = 0.5f * isphpbdx_length(isphpbdx_sub(high, low)) + 0.5f * body->thickness;
+    *centre = ipbdx_lerp3(low, high, 0.5f);
+    return 0.5f * isphpbdx_length(isphpbdx_sub(high, low)) + 0.5f * body->thickness;
+}
+static void ipbdx_near_add(const ipbd_world *world, ipbdx_near *out, int slot) {
+    const ipbdx_collider *c = world->colliders + slot;
+    if (c->type == IPBD_PLANE && out->planes == out->count)
+        out->up[out->planes++] = isphpbdx_rotate(c->end.rotation, isphpbd_v3(0.0f, 1.0f, 0.0f));
+    out->slots[out->count++] = slot;
+}
+/* Colliders from slot `from` on whose bounding sphere, if they have one, meets that of the slab; answers where to go
+   on. */
+static int ipbdx_list_near(const ipbd_world *world, const ipbdx_slab *slab, int from, ipbdx_near *out) {
+    const ipbdx_body *body = world->bodies + slab->body;
+    isphpbd_vec3 centre = ipbdx_zero3();
+    float reach = -1.0f; /* not known yet */
+    out->count = out->planes = 0;
     for (; from < world->counts.colliders && out->count < IPBDX_NEAR; ++from) {
         const ipbdx_collider *c = world->colliders + from;
-        isphpbd_vec3 d = isphpbdx_sub(c->end.position, centre);
-        float range = c->bound + reach + isphpbdx_length(isphpbdx_sub(c->end.position, c->start.position));
         if (!c->used || !(c->layer & body->mask) || !(body->layer & c->mask)) continue;
-        if (c->bound < 0.5f * IPBDX_FAR && isphpbdx_dot(d, d) > range * range) continue;
-        out->slots[out->count++] = from;
+        if (c->bound < 0.5f * IPBDX_FAR) {
+            const float moved = isphpbdx_length(isphpbdx_sub(c->end.position, c->start.position));
+            isphpbd_vec3 d;
+            float range;
+            if (reach < 0.0f) reach = ipbdx_slab_reach(world, slab, &centre);
+            d = isphpbdx_sub(c->end.position, centre), range = c->bound + reach + moved;
+            if (isphpbdx_dot(d, d) > range * range) continue;
+        }
+        ipbdx_near_add(world, out, from);
     }
     return from;
 }
