@@ -4997,7 +4997,8 @@ static void ipbdx_closest_segments(const isphpbd_vec3 *x, float *s, float *t) {
     if (*t < 0.0f) *t = 0.0f, *s = a > IPBDX_TINY ? isphpbdx_clamp(-c / a, 0.0f, 1.0f) : 0.0f;
     else if (*t > 1.0f) *t = 1.0f, *s = a > IPBDX_TINY ? isphpbdx_clamp((b - c) / a, 0.0f, 1.0f) : 0.0f;
 }
-static void ipbdx_measure_gap(const isphpbd_vec3 *x, int split, ipbdx_gap *gap) {
+/* All but the normal, which has the direction of the answer. */
+static isphpbd_vec3 ipbdx_measure_distance(const isphpbd_vec3 *x, int split, ipbdx_gap *gap) {
     isphpbd_vec3 d = ipbdx_zero3();
     float s, t;
     int k;
@@ -5010,7 +5011,10 @@ static void ipbdx_measure_gap(const isphpbd_vec3 *x, int split, ipbdx_gap *gap) 
     }
     for (k = 1; k < 4; ++k) d = isphpbdx_madd(d, isphpbdx_sub(x[k], x[0]), gap->weight[k]); /* weights sum to zero */
     gap->distance = isphpbdx_length(d);
-    gap->normal = ipbdx_unit(d, ipbdx_zero3());
+    return d;
+}
+static void ipbdx_measure_gap(const isphpbd_vec3 *x, int split, ipbdx_gap *gap) {
+    gap->normal = ipbdx_unit(ipbdx_measure_distance(x, split, gap), ipbdx_zero3());
 }
 /* The most of the first, and of the second, together: how much nearer a pair comes if its vertices move that far. */
 static float ipbdx_pair_most(const float *of_vertex, const ipbdx_near_pair *p) {
@@ -5057,7 +5061,7 @@ static void ipbdx_note_pair(ipbdx_seeker *s, uint32_t a, uint32_t b) {
     pair->a = a, pair->b = b;
     ipbdx_corners_of(world, pair, s->edges, &p);
     for (k = 0; k < 4; ++k) p.x[k] = world->origins[p.v[k]];
-    ipbdx_measure_gap(p.x, p.split, &gap);
+    ipbdx_measure_distance(p.x, p.split, &gap);
     pair->gap = gap.distance;
     s->count += gap.distance <= s->reach + ipbdx_pair_most(world->leeway, &p);
 }
@@ -5448,7 +5452,7 @@ static float ipbdx_pair_distance(const ipbd_world *world, const ipbdx_near_pair 
         ipbdx_gap born;
         int k;
         for (k = 0; k < 4; ++k) rest[k] = world->rests[p->v[k]];
-        ipbdx_measure_gap(rest, p->split, &born);
+        ipbdx_measure_distance(rest, p->split, &born);
         distance = isphpbdx_min(distance, 0.9f * born.distance);
     }
     return distance;
