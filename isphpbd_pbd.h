@@ -1005,7 +1005,7 @@ extern "C" {
 #define IPBDX_PAIR_BLOCK      256    /* soft pairs looked at by one task */
 #define IPBDX_SEEK_BLOCK      256    /* vertices, or edges, whose pairs one task finds */
 #define IPBDX_GROUP           8      /* of them that look together */
-#define IPBDX_STARTS          64     /* nodes that they remember */
+#define IPBDX_CROWD           128    /* items near them that they remember, in fours */
 #define IPBDX_PI              3.14159265358979f
 /* Parts that start too near are moved apart so fast (m/s), without adding velocity, and at most by this share of what
    is missing per substep: more makes layers tremble. */
@@ -1102,6 +1102,27 @@ static isphpbdx_f4 ipbdx_f4_select_gt(isphpbdx_f4 a, isphpbdx_f4 b, isphpbdx_f4 
     int i;
     for (i = 0; i < 4; ++i) r.v[i] = a.v[i] > b.v[i] ? yes.v[i] : no.v[i];
     return r;
+}
+#endif
+/* Four boxes: x, y, z of their low corners, then of their high ones. */
+typedef struct ipbdx_boxes {
+    isphpbdx_f4 side[6];
+} ipbdx_boxes;
+
+/* Which of the four (bits 0 to 3) are apart from the box that the others are four times. */
+#ifdef ISPHPBDX_SSE2
+ISPHPBD_INLINE int ipbdx_boxes_off(const ipbdx_boxes *four, const ipbdx_boxes *one) {
+    const __m128 x = _mm_or_ps(_mm_cmplt_ps(one->side[3], four->side[0]), _mm_cmplt_ps(four->side[3], one->side[0]));
+    const __m128 y = _mm_or_ps(_mm_cmplt_ps(one->side[4], four->side[1]), _mm_cmplt_ps(four->side[4], one->side[1]));
+    const __m128 z = _mm_or_ps(_mm_cmplt_ps(one->side[5], four->side[2]), _mm_cmplt_ps(four->side[5], one->side[2]));
+    return _mm_movemask_ps(_mm_or_ps(_mm_or_ps(x, y), z));
+}
+#else
+ISPHPBD_INLINE int ipbdx_boxes_off(const ipbdx_boxes *four, const ipbdx_boxes *one) {
+    int k, off = 0;
+    for (k = 0; k < 3; ++k)
+        off |= isphpbdx_f4_below(one->side[k + 3], four->side[k]) | isphpbdx_f4_below(four->side[k + 3], one->side[k]);
+    return off;
 }
 #endif
 
@@ -4952,6 +4973,14 @@ static ipbdx_box ipbdx_vertex_box(const ipbd_world *world, int v) {
     box.low = isphpbdx_f4_sub(x, leeway), box.high = isphpbdx_f4_add(x, leeway);
     return box;
 }
+static ipbdx_boxes ipbdx_boxes_of(ipbdx_box box) {
+    ipbdx_boxes four;
+    float low[4], high[4];
+    int k;
+    isphpbdx_f4_store(low, box.low), isphpbdx_f4_store(high, box.high);
+    for (k = 0; k < 3; ++k) four.side[k] = isphpbdx_f4_all(low[k]), four.side[k + 3] = isphpbdx_f4_all(high[k]);
+    return four;
+}
 static ipbdx_box ipbdx_item_box(const ipbd_world *world, const ipbdx_tree *tree, int item) {
     const uint32_t *corner = tree->items + tree->corners * item;
     ipbdx_box box = ipbdx_vertex_box(world, tree->vertex_begin + (int)corner[0]);
@@ -5040,7 +5069,8 @@ static void ipbdx_closest_segments(const isphpbd_vec3 *x, float *s, float *t) {
     if (*t < 0.0f) *t = 0.0f, *s = a > IPBDX_TINY ? isphpbdx_clamp(-c / a, 0.0f, 1.0f) : 0.0f;
     else if (*t > 1.0f) *t = 1.0f, *s = a > IPBDX_TINY ? isphpbdx_clamp((b - c) / a, 0.0f, 1.0f) : 0.0f;
 }
-static void ipbdx_measure_gap(const isphpbd_vec3 *x, int split, ipbdx_gap *gap) {
+/* All but the normal, which has the direction of the answer. */
+static isphpbd_vec3 ipbdx_measure_distance(const isphpbd_vec3 *x, int split, ipbdx_gap *gap) {
     isphpbd_vec3 d = ipbdx_zero3();
     float s, t;
     int k;
@@ -5053,7 +5083,10 @@ static void ipbdx_measure_gap(const isphpbd_vec3 *x, int split, ipbdx_gap *gap) 
     }
     for (k = 1; k < 4; ++k) d = isphpbdx_madd(d, isphpbdx_sub(x[k], x[0]), gap->weight[k]); /* weights sum to zero */
     gap->distance = isphpbdx_length(d);
-    gap->normal = ipbdx_unit(d, ipbdx_zero3());
+    return d;
+}
+static void ipbdx_measure_gap(const isphpbd_vec3 *x, int split, ipbdx_gap *gap) {
+    gap->normal = ipbdx_unit(ipbdx_measure_distance(x, split, gap), ipbdx_zero3());
 }
 /* The most of the first, and of the second, together: how much nearer a pair comes if its vertices move that far. */
 static float ipbdx_pair_most(const float *of_vertex, const ipbdx_near_pair *p) {
@@ -5066,7 +5099,7 @@ static float ipbdx_pair_most(const float *of_vertex, const ipbdx_near_pair *p) {
     return first + second;
 }
 /* Looks for what is near items of one body in a tree of the same or another. Items that follow each other lie together:
-   a group of them walks down the tree once. */
+   a group of them walks down the tree once, and each of them then looks at what the group has met. */
 typedef struct ipbdx_seeker {
     const ipbd_world *world;
     ipbdx_pair *pairs; /* what was found */
@@ -5075,8 +5108,10 @@ typedef struct ipbdx_seeker {
     ipbdx_tree tree;
     float reach; /* m, by which bounds are widened */
     uint32_t base;
-    int own_begin, start_count;
-    ipbdx_visit starts[IPBDX_STARTS]; /* nodes that meet the group's bounds, in rising order */
+    int own_begin;
+    int crowd_count; /* items that meet the group's bounds, in rising order */
+    int crowd[IPBDX_CROWD];
+    ipbdx_boxes crowd_boxes[IPBDX_CROWD / 4];
 } ipbdx_seeker;
 typedef struct ipbdx_seeking { /* an item, or a group */
     ipbdx_box box;             /* widened */
@@ -5098,7 +5133,7 @@ static void ipbdx_note_pair(ipbdx_seeker *s, uint32_t a, uint32_t b) {
     pair->a = a, pair->b = b;
     ipbdx_corners_of(world, pair, s->edges, &p);
     for (k = 0; k < 4; ++k) p.x[k] = world->origins[p.v[k]];
-    ipbdx_measure_gap(p.x, p.split, &gap);
+    ipbdx_measure_distance(p.x, p.split, &gap);
     pair->gap = gap.distance;
     s->count += gap.distance <= s->reach + ipbdx_pair_most(world->leeway, &p);
 }
@@ -5116,29 +5151,6 @@ static bool ipbdx_seek_misses(const ipbdx_seeker *s, const ipbdx_seeking *item, 
     return visit.high <= item->from || (isphpbdx_f4_below(item->box.high, isphpbdx_f4_load(node)) & 7) ||
            (isphpbdx_f4_below(isphpbdx_f4_load(node + 2), item->low_behind) & 14);
 }
-/* Leaves that a group meets; only the root where they are too many. */
-static void ipbdx_seek_group(ipbdx_seeker *s, ipbdx_box box, int from) {
-    ipbdx_visit stack[IPBDX_STACK], root;
-    ipbdx_seeking group;
-    int top = 1;
-    ipbdx_seek_within(s, box, from, &group);
-    root.node = 0, root.low = 0, root.high = s->tree.count;
-    stack[0] = root, s->start_count = 0;
-    while (top > 0) {
-        ipbdx_visit visit = stack[--top];
-        if (ipbdx_seek_misses(s, &group, visit)) continue;
-        if (ipbdx_visit_split(visit, s->tree.leaf_begin, stack + top + 1,
-                              stack + top)) { /* left on top: rising order */
-            top += 2;
-            continue;
-        }
-        if (s->start_count == IPBDX_STARTS) {
-            s->starts[0] = root, s->start_count = 1;
-            return;
-        }
-        s->starts[s->start_count++] = visit;
-    }
-}
 static bool ipbdx_shares_corner(const ipbdx_seeker *s, const ipbdx_seeking *item, int other) {
     const uint32_t *corners = s->tree.items + s->tree.corners * other;
     int k, m;
@@ -5148,26 +5160,64 @@ static bool ipbdx_shares_corner(const ipbdx_seeker *s, const ipbdx_seeking *item
             if (corners[k] == item->corners[m]) return true;
     return false;
 }
-static void ipbdx_seek_leaf(ipbdx_seeker *s, const ipbdx_seeking *item, ipbdx_visit leaf) {
-    int i;
-    for (i = isphpbdx_maxi(leaf.low, item->from); i < leaf.high; ++i) {
-        const ipbdx_box box = ipbdx_item_box(s->world, &s->tree, i);
-        if ((isphpbdx_f4_below(item->box.high, box.low) | isphpbdx_f4_below(box.high, item->box.low)) & 7) continue;
-        if (!ipbdx_shares_corner(s, item, i)) ipbdx_note_pair(s, item->self, s->base + (uint32_t)i);
-    }
-}
-static void ipbdx_seek_item(ipbdx_seeker *s, const ipbdx_seeking *item) {
-    ipbdx_visit stack[IPBDX_STACK];
-    int start, top;
-    for (start = 0; start < s->start_count && !s->full; ++start) {
-        stack[0] = s->starts[start], top = 1;
-        while (top > 0) {
-            ipbdx_visit visit = stack[--top];
-            if (ipbdx_seek_misses(s, item, visit)) continue;
-            if (ipbdx_visit_split(visit, s->tree.leaf_begin, stack + top + 1, stack + top)) top += 2;
-            else ipbdx_seek_leaf(s, item, visit);
+/* An item among those that were met. */
+static void ipbdx_seek_among(ipbdx_seeker *s, const ipbdx_seeking *item) {
+    const ipbdx_boxes own = ipbdx_boxes_of(item->box);
+    int i, k;
+    for (i = 0; i < s->crowd_count; i += 4) {
+        const int off = ipbdx_boxes_off(s->crowd_boxes + i / 4, &own);
+        for (k = i; off != 15 && k < isphpbdx_mini(i + 4, s->crowd_count); ++k) {
+            const int other = s->crowd[k];
+            if ((off >> (k - i)) & 1 || other < item->from || ipbdx_shares_corner(s, item, other)) continue;
+            ipbdx_note_pair(s, item->self, s->base + (uint32_t)other);
         }
     }
+}
+static void ipbdx_crowd_leaf(ipbdx_seeker *s, ipbdx_visit leaf, int from) {
+    int i, k;
+    for (i = isphpbdx_maxi(leaf.low, from); i < leaf.high; ++i) {
+        const ipbdx_box box = ipbdx_item_box(s->world, &s->tree, i);
+        ipbdx_boxes *four = s->crowd_boxes + s->crowd_count / 4;
+        float *side = (float *)four + s->crowd_count % 4, low[4], high[4];
+        isphpbdx_f4_store(low, box.low), isphpbdx_f4_store(high, box.high);
+        if (s->crowd_count % 4 == 0) *four = ipbdx_boxes_of(box); /* all lanes hold something */
+        else
+            for (k = 0; k < 3; ++k) side[4 * k] = low[k], side[4 * k + 12] = high[k];
+        s->crowd[s->crowd_count++] = i;
+    }
+}
+/* Remembers what an item or a group may meet; where that is too much an item looks at it at once, so that there is room
+   again, and a group gives up: false. */
+static bool ipbdx_seek_crowd(ipbdx_seeker *s, const ipbdx_seeking *seeking, bool group) {
+    ipbdx_visit stack[IPBDX_STACK];
+    int top = 1;
+    stack[0].node = 0, stack[0].low = 0, stack[0].high = s->tree.count, s->crowd_count = 0;
+    while (top > 0) {
+        const ipbdx_visit visit = stack[--top];
+        if (ipbdx_seek_misses(s, seeking, visit)) continue;
+        if (ipbdx_visit_split(visit, s->tree.leaf_begin, stack + top + 1,
+                              stack + top)) { /* left on top: rising order */
+            top += 2;
+            continue;
+        }
+        if (s->crowd_count + 4 > IPBDX_CROWD) { /* a leaf has four at most */
+            if (group) return false;
+            ipbdx_seek_among(s, seeking);
+            s->crowd_count = 0;
+        }
+        ipbdx_crowd_leaf(s, visit, seeking->from);
+    }
+    return true;
+}
+static bool ipbdx_seek_group(ipbdx_seeker *s, ipbdx_box box, int from) {
+    ipbdx_seeking group;
+    ipbdx_seek_within(s, box, from, &group);
+    return ipbdx_seek_crowd(s, &group, true);
+}
+static void ipbdx_seek_item(ipbdx_seeker *s, const ipbdx_seeking *item, bool met) {
+    if (s->full) return;
+    if (!met) ipbdx_seek_crowd(s, item, false);
+    ipbdx_seek_among(s, item);
 }
 /* Points begin .. end of a body, counted from its first vertex, against the seeker's triangles. */
 static void ipbdx_seek_points(ipbdx_seeker *s, int begin, int end) {
@@ -5175,16 +5225,17 @@ static void ipbdx_seek_points(ipbdx_seeker *s, int begin, int end) {
     int group, next, i;
     for (group = begin; group < end; group = next) {
         ipbdx_box box = ipbdx_vertex_box(world, s->own_begin + group);
+        bool met;
         next = isphpbdx_mini(group + IPBDX_GROUP, end);
         for (i = group + 1; i < next; ++i) box = ipbdx_box_join(box, ipbdx_vertex_box(world, s->own_begin + i));
-        ipbdx_seek_group(s, box, 0);
-        for (i = group; i < next && s->start_count > 0; ++i) {
+        met = ipbdx_seek_group(s, box, 0);
+        for (i = group; i < next && !(met && !s->crowd_count); ++i) {
             const uint32_t corner = (uint32_t)i;
             ipbdx_seeking item;
             if (!world->pins[s->own_begin + i].surface) continue;
             ipbdx_seek_within(s, ipbdx_vertex_box(world, s->own_begin + i), 0, &item);
             item.self = (uint32_t)(s->own_begin + i), item.corners = &corner, item.corner_count = 1;
-            ipbdx_seek_item(s, &item);
+            ipbdx_seek_item(s, &item, met);
         }
     }
 }
@@ -5195,14 +5246,15 @@ static void ipbdx_seek_edges(ipbdx_seeker *s, const ipbdx_body *own, int begin, 
     int group, next, i;
     for (group = begin; group < end; group = next) {
         ipbdx_box box = ipbdx_item_box(s->world, &tree, group);
+        bool met;
         next = isphpbdx_mini(group + IPBDX_GROUP, end);
         for (i = group + 1; i < next; ++i) box = ipbdx_box_join(box, ipbdx_item_box(s->world, &tree, i));
-        ipbdx_seek_group(s, box, self ? group + 1 : 0);
-        for (i = group; i < next && s->start_count > 0; ++i) {
+        met = ipbdx_seek_group(s, box, self ? group + 1 : 0);
+        for (i = group; i < next && !(met && !s->crowd_count); ++i) {
             ipbdx_seeking item;
             ipbdx_seek_within(s, ipbdx_item_box(s->world, &tree, i), self ? i + 1 : 0, &item);
             item.self = (uint32_t)(own->edge_begin + i), item.corners = tree.items + 2 * i, item.corner_count = 2;
-            ipbdx_seek_item(s, &item);
+            ipbdx_seek_item(s, &item, met);
         }
     }
 }
@@ -5472,7 +5524,7 @@ static float ipbdx_pair_distance(const ipbd_world *world, const ipbdx_near_pair 
         ipbdx_gap born;
         int k;
         for (k = 0; k < 4; ++k) rest[k] = world->rests[p->v[k]];
-        ipbdx_measure_gap(rest, p->split, &born);
+        ipbdx_measure_distance(rest, p->split, &born);
         distance = isphpbdx_min(distance, 0.9f * born.distance);
     }
     return distance;
@@ -7767,7 +7819,7 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_PAIR_BLOCK
 #undef IPBDX_SEEK_BLOCK
 #undef IPBDX_GROUP
-#undef IPBDX_STARTS
+#undef IPBDX_CROWD
 #undef IPBDX_PI
 #undef IPBDX_PUSH_SPEED
 #undef IPBDX_PUSH_SHARE
