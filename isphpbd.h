@@ -1515,11 +1515,11 @@ static bool isphpbdx_seen_before(const isphpbdx_seen *seen, int k, int j) {
 }
 /* Forgets the farthest, and of equals the last; false where this distance is not less. */
 static bool isphpbdx_seen_drop(isphpbdx_seen *seen, float distance) {
-    int far = 0, k, j;
+    int farthest = 0, k, j;
     for (k = 1; k < seen->count; ++k)
-        if (isphpbdx_seen_before(seen, far, k)) far = k;
-    if (!(distance < seen->distance[far])) return false;
-    for (k = far; k + 1 < seen->count; ++k) {
+        if (isphpbdx_seen_before(seen, farthest, k)) farthest = k;
+    if (!(distance < seen->distance[farthest])) return false;
+    for (k = farthest; k + 1 < seen->count; ++k) {
         seen->distance[k] = seen->distance[k + 1];
         seen->x[k] = seen->x[k + 1], seen->y[k] = seen->y[k + 1], seen->z[k] = seen->z[k + 1];
         seen->face[k] = seen->face[k + 1], seen->feature[k] = seen->feature[k + 1];

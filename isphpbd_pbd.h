@@ -6085,7 +6085,8 @@ static void ipbdx_flow(ipbd_world *world, const ipbdx_body *body) {
                                            first * (1.0f + body->plastic_max));
         }
 }
-/* At rest with its bounds known, so that what comes near can wake it. */
+/* At rest with its bounds known, so that what comes near can wake it. What it touched is forgotten: a snapshot does not
+   tell, and what falls on it must not depend on whether there was one. */
 static void ipbdx_fall_asleep(ipbd_world *world, ipbdx_body *body) {
     isphpbd_vec3 wide = isphpbd_v3(body->thickness, body->thickness, body->thickness);
     int v;
@@ -6095,6 +6096,7 @@ static void ipbdx_fall_asleep(ipbd_world *world, ipbdx_body *body) {
         isphpbd_vec3 p = ipbdx_v3(world->positions + 4 * (size_t)v);
         body->low = ipbdx_min3(body->low, p), body->high = ipbdx_max3(body->high, p);
         ipbdx_put3(world->velocities + 4 * (size_t)v, ipbdx_zero3());
+        world->touches[2 * (size_t)v].collider = world->touches[2 * (size_t)v + 1].collider = 0;
     }
     body->low = isphpbdx_sub(body->low, wide), body->high = isphpbdx_add(body->high, wide);
 }
@@ -6161,10 +6163,11 @@ static int ipbdx_collide_slab(ipbd_world *world, const ipbdx_slab *slab) {
     }
     return contacts;
 }
+/* Counts what touches now or did before: mostly the same vertices. */
 static void ipbdx_collide_again_task(void *context, int index) {
     const ipbdx_job *job = (const ipbdx_job *)context;
-    job->world->partials[job->slabs[index]].contacts +=
-        ipbdx_collide_slab(job->world, job->world->slabs + job->slabs[index]);
+    int *contacts = &job->world->partials[job->slabs[index]].contacts;
+    *contacts = isphpbdx_maxi(*contacts, ipbdx_collide_slab(job->world, job->world->slabs + job->slabs[index]));
 }
 static void ipbdx_vertex_task(void *context, int index) {
     const ipbdx_job *job = (const ipbdx_job *)context;
@@ -7329,6 +7332,7 @@ ISPHPBD_API isphpbd_result ipbd_load(ipbd_world *world, const void *bytes, size_
     for (i = 0; i < count; ++i)
         if (to[i].count) memcpy(to[i].data, from[i].data, to[i].size * (size_t)to[i].count);
     ipbdx_number_triangles(world);
+    memset(world->touches, 0, 2 * (size_t)world->counts.vertices * sizeof *world->touches);
     world->pairs_stale = true;
     return ISPHPBD_OK;
 }
