@@ -5759,7 +5759,10 @@ static void ipbdx_calm_contact(ipbd_world *world, const ipbdx_contact *c) {
                                                        : isphpbdx_scale(c->normal, -apart / weight);
     for (k = 0; k < 4; ++k) {
         float *v = world->velocities + 4 * (size_t)c->v[k];
-        ipbdx_put3(v, isphpbdx_madd(ipbdx_v3(v), change, c->weight[k] * w[k]));
+        ipbdx_touch *touch = world->touches + 2 * (size_t)c->v[k];
+        if (world->touching && touch->collider) /* it stands still, and its collider gets what it would have got */
+            touch->push = isphpbdx_madd(touch->push, change, -c->weight[k] * world->h);
+        else ipbdx_put3(v, isphpbdx_madd(ipbdx_v3(v), change, c->weight[k] * w[k]));
     }
 }
 static void ipbdx_calm_contacts(ipbd_world *world) {
