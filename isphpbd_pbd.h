@@ -5830,6 +5830,7 @@ static bool ipbdx_clamp_pair(ipbd_world *world, int index, ipbdx_brake brake) {
     ipbdx_pair_corners(world, index, &p);
     if (ipbdx_pair_is_far(world, index, &p, 0.1f * world->pair_thickness)) return false;
     speed = ipbdx_pair_paths(world, &p);
+    if (speed == 0.0f) return false; /* stopped already */
     ipbdx_measure_gap(p.x, p.split, &start);
     limit = isphpbdx_max(0.5f * start.distance, ipbdx_least_gap(world, &p, start.distance));
     limit = isphpbdx_min(limit, 0.1f * world->bodies[world->vertex_body[p.v[0]]].thickness);

@@ -401,6 +401,84 @@ TEST a_soft_ball_at_50_m_s_does_not_pass(void) {
     PASS();
 }
 
+/* ---- stacks on a collider ---- */
+
+/* One cloth above the other on a box, nothing but gravity, friction and contact; the uppermost has a velocity. */
+static ipbd_body stack_on_box(ipbd_world *world, int layers, isphpbd_vec3 velocity) {
+    ipbd_body body = {0};
+    int i;
+    for (i = 0; i < layers; ++i) {
+        ipbd_body_desc d = cloth_desc(9, 0.4f);
+        d.thickness = 0.02f, d.soft_collision = true, d.friction = 0.5f;
+        d.damping = d.wind_drag = 0.0f;
+        d.pose = ipbd_pose_at(0.0f, 0.011f + 0.021f * (float)i, 0.0f);
+        if (i == layers - 1) d.velocity = velocity;
+        body = ipbd_body_create(world, &d, NULL);
+    }
+    return body;
+}
+/* Newton's third law: after a second the box has got what the cloths lost, and their weight over that time. */
+TEST box_gets_what_a_stack_loses(int layers, isphpbd_vec3 velocity) {
+    ipbd_world *world = make_world(false);
+    const ipbd_collider box = add_shape(world, ipbd_shape_box(1.0f, 0.1f, 1.0f), ipbd_pose_at(0.0f, -0.1f, 0.0f));
+    isphpbd_vec3 linear, angular, before, after;
+    double got[2] = {0.0, 0.0}, mass, weight;
+    int i;
+    mass = layers * (double)ipbd_body_mass(world, stack_on_box(world, layers, velocity));
+    before = ipbd_world_stats(world).momentum;
+    for (i = 0; i < 60; ++i) {
+        ipbd_step(world, STEP);
+        linear = angular = isphpbd_v3(0.0f, 0.0f, 0.0f);
+        ipbd_collider_take_impulse(world, box, &linear, &angular);
+        got[0] += (double)linear.x, got[1] += (double)linear.y;
+    }
+    after = ipbd_world_stats(world).momentum, weight = 9.81 * mass;
+    ASSERT_IN_RANGE((double)before.x - (double)after.x, got[0], 1e-3 * weight);
+    ASSERT_IN_RANGE((double)before.y - (double)after.y - weight, got[1], 1e-3 * weight);
+    ipbd_destroy(world);
+    PASS();
+}
+TEST a_box_gets_what_a_stack_loses(void) {
+    CHECK_CALL(box_gets_what_a_stack_loses(2, isphpbd_v3(0.0f, 0.0f, 0.0f)));
+    CHECK_CALL(box_gets_what_a_stack_loses(2, isphpbd_v3(0.5f, 0.0f, 0.0f)));
+    CHECK_CALL(box_gets_what_a_stack_loses(3, isphpbd_v3(1.0f, -5.0f, 0.0f)));
+    PASS();
+}
+/* A snapshot does not tell what a sleeper touched: what falls on it must not depend on that. */
+static ipbd_world *sleeper_below(void) {
+    ipbd_world_desc d = ipbd_world_desc_default();
+    ipbd_collider_desc c = ipbd_collider_desc_default();
+    ipbd_body_desc cloth = cloth_desc(9, 0.4f);
+    ipbd_world *world;
+    d.sleep_seconds = 0.1f, d.sleep_speed = 0.05f;
+    world = ipbd_create(&d, NULL);
+    ipbd_collider_create(world, &c, NULL);
+    cloth.soft_collision = true, cloth.wind_drag = 0.0f;
+    cloth.pose = ipbd_pose_at(0.0f, 0.006f, 0.0f), ipbd_body_create(world, &cloth, NULL);
+    cloth.pose = ipbd_pose_at(0.05f, 1.0f, 0.05f), ipbd_body_create(world, &cloth, NULL);
+    return world;
+}
+TEST what_falls_on_a_sleeper_goes_on_after_a_load(void) {
+    ipbd_world *kept = sleeper_below(), *loaded = sleeper_below();
+    unsigned char *snapshot;
+    size_t size;
+    int i, contacts = 0;
+    for (i = 0; i < 22; ++i) ipbd_step(kept, STEP);
+    ASSERT_EQ(1, ipbd_world_stats(kept).sleeping_bodies);
+    size = ipbd_save(kept, NULL, 0), snapshot = (unsigned char *)malloc(size);
+    ASSERT_EQ(size, ipbd_save(kept, snapshot, size));
+    ASSERT_EQ(ISPHPBD_OK, ipbd_load(loaded, snapshot, size));
+    for (i = 0; i < 12; ++i) {
+        ipbd_step(kept, STEP), ipbd_step(loaded, STEP);
+        ASSERT_EQ(ipbd_hash(kept), ipbd_hash(loaded));
+        contacts += ipbd_world_stats(kept).soft_contacts;
+    }
+    ASSERT(contacts > 0);
+    free(snapshot);
+    ipbd_destroy(kept), ipbd_destroy(loaded);
+    PASS();
+}
+
 GREATEST_MAIN_DEFS();
 int main(int argc, char **argv) {
     GREATEST_MAIN_BEGIN();
@@ -415,5 +493,7 @@ int main(int argc, char **argv) {
     RUN_TEST(a_heavy_jelly_falls_on_a_light_one);
     RUN_TEST(a_heavy_jelly_crushes_a_light_one);
     RUN_TEST(a_soft_ball_at_50_m_s_does_not_pass);
+    RUN_TEST(a_box_gets_what_a_stack_loses);
+    RUN_TEST(what_falls_on_a_sleeper_goes_on_after_a_load);
     GREATEST_MAIN_END();
 }
