@@ -5737,8 +5737,9 @@ static void ipbdx_support_contacts(ipbd_world *world) {
     for (i = 0; i < world->contact_count; ++i) ipbdx_support_contact(world, world->contacts + i);
 }
 /* Parts that were moved apart because they had been too near must not fly apart: the speed of that push is taken back;
-   and parts that hardly move against each other come to rest. A vertex that a collider holds has not moved, and gets
-   nothing; one with a short lever does not have to make up for all that the held ones do: it gains speed by that. */
+   and parts that hardly move against each other come to rest. A vertex that a collider holds has not moved, and passes
+   its part on to the collider; one with a short lever does not have to make up for all that the held ones do: it gains
+   speed by that. */
 static float ipbdx_loose_weight(const ipbd_world *world, uint32_t v) {
     return world->touching && world->touches[2 * (size_t)v].collider ? 0.0f : world->inverse_masses[v];
 }
@@ -5770,9 +5771,8 @@ static void ipbdx_calm_contacts(ipbd_world *world) {
     for (i = 0; i < world->contact_count; ++i)
         if (world->contacts[i].active) ipbdx_calm_contact(world, world->contacts + i);
 }
-/* Takes the share 1 - t of the pair's motion relative to its centre of mass away; momentum stays. A pinned vertex
-   counts as
-   infinitely heavy. */
+/* Takes the share 1 - t of the pair's motion relative to its centre of mass away. Momentum stays, but for pinned
+   vertices and those that a collider holds: these count as infinitely heavy. */
 static void ipbdx_stop_pair(ipbd_world *world, const ipbdx_near_pair *p, float t) {
     isphpbd_vec3 mean = ipbdx_zero3(), path[4];
     double mass = 0.0;
