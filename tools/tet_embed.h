@@ -88,6 +88,7 @@ static inline bool tet_nearest_visit(void *ctx, int cell) {
 static inline void tet_find_nearest(const tet_bvh *bvh, tet_nearest *n, double reach) {
     n->cell = -1;
     n->distance = HUGE_VAL;
+    n->smallest = -HUGE_VAL;
     for (; n->cell < 0 || n->distance > reach; reach *= 2.0) {
         tet_box query;
         query.lo = query.hi = n->point;
