@@ -357,9 +357,9 @@ typedef struct ipbd_body_desc {
     float damping;           /* 1/s: internal motion that is not rigid decays by this rate; with pins, or on colliders
                                     without mass, what does not follow their motion; default 0.2 */
     float drag;              /* 1/s: all motion decays by this rate; default 0 */
-    float wind_drag;         /* aerodynamic coefficient along the normal, 1.2 is a plate; brakes in still air too.
-                                    < 0: its absolute value while the world has wind, nothing in still air; default 0 */
+    float wind_drag;         /* aerodynamic coefficient along the normal, >= 0, 1.2 is a plate; default 0 */
     float wind_lift;         /* aerodynamic coefficient of lift, >= 0; default 0 */
+    bool still_air;          /* wind_drag brakes while the world has no wind, too, as air does; default true */
     float gravity_scale;     /* default 1 */
     float plastic_yield;     /* strain of an edge from which it flows; 0: elastic; default 0 */
     float plastic_creep;     /* 1/s: how fast it flows; default 0 */
@@ -376,8 +376,8 @@ typedef struct ipbd_body_desc {
 
 ISPHPBD_API ipbd_body_desc ipbd_body_desc_default(void);
 /* The default desc with density, stiffness, damping, friction and thickness of a real material. Sheets feel wind
-   (wind_drag -1.2, balloons -0.47); give them 1.2 where still air shall brake them too, as it does. An unknown preset
-   answers a desc that ipbd_body_create refuses. */
+   (wind_drag 1.2, balloons 0.47), but no still air: set still_air where it shall brake them, as it does. An unknown
+   preset answers a desc that ipbd_body_create refuses. */
 ISPHPBD_API ipbd_body_desc ipbd_body_desc_preset(ipbd_preset preset);
 ISPHPBD_API ipbd_elasticity ipbd_compliance(float value);
 ISPHPBD_API ipbd_elasticity ipbd_stiffness(float value);
@@ -1286,6 +1286,7 @@ typedef struct ipbdx_body {
     float tether_slack, damping, drag, wind_drag, wind_lift, gravity_scale, plastic_yield, plastic_creep, plastic_max;
     float thickness, friction, quiet_seconds;
     uint32_t self_collision, soft_collision, can_sleep, closed, asleep, tethers_stale, stiffest_stale, attachments;
+    uint32_t still_air; /* wind_drag acts without wind, too */
     uint32_t unbound; /* no vertex is pinned: momentum must stay */
     uint32_t layer, mask;
     isphpbd_vec3 low, high; /* bounds of the vertices' paths, with thickness */
@@ -1716,7 +1717,7 @@ ISPHPBD_API isphpbd_result ipbd_set_wind(ipbd_world *world, isphpbd_vec3 wind) {
     if (!ipbdx_sane3(wind)) return ISPHPBD_BAD_ARGUMENT;
     world->desc.wind = wind;
     for (i = 0; i < world->counts.bodies; ++i)
-        if (world->bodies[i].wind_drag != 0.0f || world->bodies[i].wind_lift > 0.0f) world->bodies[i].asleep = 0;
+        if (world->bodies[i].wind_drag > 0.0f || world->bodies[i].wind_lift > 0.0f) world->bodies[i].asleep = 0;
     return ISPHPBD_OK;
 }
 ISPHPBD_API isphpbd_result ipbd_set_budget(ipbd_world *world, int substeps, int iterations) {
@@ -1862,7 +1863,7 @@ static const char *ipbdx_body_desc_fault(const ipbd_body_desc *d) {
     if (!ipbdx_not_negative(d->warm_start) || d->warm_start > 1.0f) return "warm_start must be in [0, 1]";
     if (!ipbdx_not_negative(d->tether_slack) && d->tether_slack != -1.0f) return "tether_slack must be -1 or >= 0";
     if (!ipbdx_not_negative(d->damping) || !ipbdx_not_negative(d->drag) ||
-        !isphpbdx_finite(d->wind_drag) || !ipbdx_not_negative(d->wind_lift) || !isphpbdx_finite(d->gravity_scale))
+        !ipbdx_not_negative(d->wind_drag) || !ipbdx_not_negative(d->wind_lift) || !isphpbdx_finite(d->gravity_scale))
         return "a damping, drag, wind or gravity number is negative or not finite";
     if (!ipbdx_not_negative(d->plastic_yield) || !ipbdx_not_negative(d->plastic_creep) ||
         !ipbdx_not_negative(d->plastic_max))
@@ -2828,6 +2829,7 @@ static void ipbdx_body_material(ipbdx_body *body, const ipbd_body_desc *d) {
     body->balloon = d->balloon, body->balloon_pressure = d->balloon_pressure, body->overpressure = d->overpressure;
     body->warm_start = d->warm_start, body->damping = d->damping, body->drag = d->drag;
     body->wind_drag = d->wind_drag, body->wind_lift = d->wind_lift, body->gravity_scale = d->gravity_scale;
+    body->still_air = d->still_air;
     body->plastic_yield = d->plastic_yield, body->plastic_creep = d->plastic_creep, body->plastic_max = d->plastic_max;
     body->thickness = d->thickness, body->friction = d->friction;
     body->self_collision = d->self_collision, body->soft_collision = d->soft_collision, body->can_sleep = d->can_sleep;
@@ -3591,11 +3593,10 @@ static void ipbdx_warm_start(ipbd_world *world) {
 
 /* ---- [vertex] what happens to a vertex on its own ---------------------------------------------------------------- */
 
-/* What wind_drag means now: where it is negative, it waits for wind. */
+/* The coefficient of drag now: some bodies have none in still air. */
 static float ipbdx_drag_now(const ipbd_world *world, const ipbdx_body *body) {
     const isphpbd_vec3 wind = world->desc.wind;
-    if (body->wind_drag >= 0.0f) return body->wind_drag;
-    return wind.x != 0.0f || wind.y != 0.0f || wind.z != 0.0f ? -body->wind_drag : 0.0f;
+    return body->still_air || wind.x != 0.0f || wind.y != 0.0f || wind.z != 0.0f ? body->wind_drag : 0.0f;
 }
 static bool ipbdx_feels_air(const ipbd_world *world, const ipbdx_body *body) {
     return ipbdx_drag_now(world, body) > 0.0f || body->wind_lift > 0.0f;
@@ -7377,7 +7378,7 @@ ISPHPBD_API ipbd_body_desc ipbd_body_desc_default(void) {
     d.balloon_pressure = 1.0f, d.warm_start = 1.0f, d.tether_slack = -1.0f;
     d.damping = 0.2f, d.gravity_scale = 1.0f, d.plastic_max = 1.0f;
     d.thickness = 0.01f, d.friction = 0.3f;
-    d.can_sleep = true;
+    d.still_air = d.can_sleep = true;
     d.layer = 1u, d.mask = 0xffffffffu;
     d.cookie = IPBDX_BODY_COOKIE;
     return d;
@@ -7409,7 +7410,7 @@ ISPHPBD_API ipbd_body_desc ipbd_body_desc_preset(ipbd_preset preset) {
         d.density = m[0], d.stretch = ipbd_compliance(m[1]), d.shear = ipbd_compliance(m[2]),
         d.bend = ipbd_compliance(m[3]);
         d.damping = m[4], d.friction = m[5], d.thickness = m[6];
-        d.wind_drag = preset == IPBD_BALLOON ? -0.47f : -1.2f;
+        d.wind_drag = preset == IPBD_BALLOON ? 0.47f : 1.2f, d.still_air = false;
         if (preset == IPBD_BALLOON) d.balloon = ipbd_compliance(0.0f);
     } else if (preset >= IPBD_JELLY && preset <= IPBD_RUBBER) {
         const float *m = solids[preset - IPBD_JELLY];

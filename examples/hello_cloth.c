@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
     cloth.mesh.triangle_count = ipbd_grid(SIDE, SIDE, 1.2f, 1.2f, points, triangles);
     cloth.mesh.positions = points, cloth.mesh.vertex_count = SIDE * SIDE, cloth.mesh.triangles = triangles;
     cloth.pose = ipbd_pose_at(0.0f, 0.8f, 0.0f);
-    cloth.wind_drag = 1.0f;                       /* still air brakes it */
+    cloth.still_air = true;                       /* brakes it, as wind carries it */
     body = ipbd_body_create(world, &cloth, &why); /* constraints are derived from the mesh */
     if (!body.id) {
         fprintf(stderr, "hello_cloth: %s\n", isphpbd_result_text(why));

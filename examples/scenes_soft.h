@@ -131,7 +131,7 @@ static bool flag_build(scene *s) {
     if (!scene_make_sheet(s, &sheet, scene_finer(s, 46, 0.5f), scene_finer(s, 31, 0.5f), 1.5f, 1.0f)) return false;
     for (i = 0; i < sheet.rows && i < MOST; ++i) pins[i] = (uint32_t)(i * sheet.columns);
     cloth.pinned = pins, cloth.pinned_count = i;
-    cloth.wind_drag = 1.0f, cloth.wind_lift = 0.5f;
+    cloth.wind_drag = 1.0f, cloth.still_air = true, cloth.wind_lift = 0.5f;
     cloth.pose = ipbd_pose_at(0.75f, 1.5f, 0.0f);
     cloth.pose.rotation = scene_quarter_turn_x(1.0f);
     if (!scene_cloth(s, &sheet, &cloth, scene_red)) return false;

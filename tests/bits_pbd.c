@@ -43,7 +43,7 @@ static uint64_t cloth(isphpbd_parallel parallel) {
     desc.pinned = corners;
     desc.pinned_count = 2;
     desc.self_collision = true;
-    desc.wind_drag = 1.0f;
+    desc.wind_drag = 1.0f, desc.still_air = true;
     (void)ipbd_set_wind(world, isphpbd_v3(1.0f, 0.0f, 3.0f));
     add_collider(world, ipbd_shape_sphere(0.25f), ipbd_pose_at(0.05f, -0.4f, 0.1f));
     return run(world, ipbd_body_create(world, &desc, NULL));

@@ -149,6 +149,7 @@ static ipbd_body_desc some_body_desc(api *a) {
     if (take_malice(&a->in)) d.warm_start = take_size(&a->in, 1.0f), d.tether_slack = take_size(&a->in, 1.5f);
     if (take_malice(&a->in)) d.damping = take_size(&a->in, 10.0f), d.drag = take_size(&a->in, 10.0f);
     if (take_malice(&a->in)) d.wind_drag = take_size(&a->in, 2.0f), d.wind_lift = take_size(&a->in, 2.0f);
+    d.still_air = d.wind_drag > 1.0f; /* takes no byte, so that older seeds mean what they meant */
     if (take_malice(&a->in)) d.plastic_yield = take_size(&a->in, 0.2f), d.plastic_creep = take_size(&a->in, 10.0f);
     if (take_malice(&a->in)) d.plastic_max = take_size(&a->in, 2.0f), d.gravity_scale = take_float(&a->in);
     if (take_malice(&a->in)) d.thickness = take_size(&a->in, 0.1f), d.friction = take_size(&a->in, 2.0f);

@@ -128,7 +128,7 @@ static void add_cloth(ipbd_world *world) {
     desc.mesh.triangle_count = ipbd_grid(4, 4, 1.0f, 1.0f, positions, triangles);
     desc.mesh.positions = positions, desc.mesh.triangles = triangles, desc.mesh.vertex_count = 16;
     desc.pinned = corners, desc.pinned_count = 2, desc.self_collision = desc.soft_collision = true;
-    desc.tether_slack = 1.02f, desc.wind_drag = 1.0f;
+    desc.tether_slack = 1.02f, desc.wind_drag = 1.0f, desc.still_air = true;
     body = ipbd_body_create(world, &desc, NULL);
     (void)ipbd_skin_create(world, body, points, 12, 2, NULL);
 }

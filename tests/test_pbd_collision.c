@@ -19,7 +19,7 @@ static ipbd_body_desc cloth_desc(int n, float size) {
     ipbd_body_desc d = ipbd_body_desc_preset(IPBD_COTTON);
     d.mesh.triangle_count = ipbd_grid(n, n, size, size, cloth_xyz, cloth_triangles);
     d.mesh.positions = cloth_xyz, d.mesh.vertex_count = n * n, d.mesh.triangles = cloth_triangles;
-    d.thickness = 0.01f, d.wind_drag = 1.0f; /* in air */
+    d.thickness = 0.01f, d.wind_drag = 1.0f, d.still_air = true;
     return d;
 }
 static ipbd_world *make_world(bool floor_too) {

@@ -267,6 +267,8 @@ TEST bad_bodies_are_refused(void) {
     ASSERT_EQ(ISPHPBD_BAD_DESC, refused(&r, &d));
     d = good, d.thickness = 0.0f;
     ASSERT_EQ(ISPHPBD_BAD_DESC, refused(&r, &d));
+    d = good, d.wind_drag = -1.2f;
+    ASSERT_EQ(ISPHPBD_BAD_DESC, refused(&r, &d));
     d = good, d.pose.rotation.w = 3.0f;
     ASSERT_EQ(ISPHPBD_BAD_DESC, refused(&r, &d));
     d = good, d.velocity.x = nan_value();
@@ -681,7 +683,7 @@ static void fill_scene(ipbd_world *world) {
     cloth.self_collision = cloth.soft_collision = jelly.soft_collision = true;
     cloth.bend_model = IPBD_BEND_DIHEDRAL, cloth.pose = ipbd_pose_at(0, 0.8f, 0), cloth.pinned = corners,
     cloth.pinned_count = 2;
-    cloth.wind_drag = 1.0f, cloth.tether_slack = 1.05f;
+    cloth.wind_drag = 1.0f, cloth.still_air = true, cloth.tether_slack = 1.05f;
     ipbd_body_create(world, &cloth, NULL);
     jelly.pose = ipbd_pose_at(0.1f, 1.2f, 0.1f);
     ipbd_body_create(world, &jelly, NULL);

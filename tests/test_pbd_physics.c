@@ -571,7 +571,7 @@ TEST wind_carries_a_cloth(void) {
     ipbd_body body;
     ipbd_world *world;
     isphpbd_vec3 p;
-    d.pinned = pins, d.pinned_count = 9, d.wind_drag = 1.0f;
+    d.pinned = pins, d.pinned_count = 9, d.wind_drag = 1.0f, d.still_air = true;
     world = world_of(&d, &body, down(), 12);
     ipbd_set_wind(world, isphpbd_v3(0, 0, 6.0f));
     run(world, 300);

@@ -143,7 +143,8 @@ static void long_flag(report *r) {
     ipbd_body body;
     desc.mesh.triangle_count = ipbd_grid(SIDE, SIDE, 0.9f, 0.9f, positions, triangles);
     desc.mesh.positions = positions, desc.mesh.triangles = triangles, desc.mesh.vertex_count = SIDE * SIDE;
-    desc.pinned = pins, desc.pinned_count = 2, desc.wind_drag = 1.0f, desc.wind_lift = 0.5f, desc.self_collision = true;
+    desc.pinned = pins, desc.pinned_count = 2, desc.self_collision = true;
+    desc.wind_drag = 1.0f, desc.still_air = true, desc.wind_lift = 0.5f;
     body = ipbd_body_create(world, &desc, NULL);
     report_text(r, "### Ten minutes of a flag");
     report_text(r, "Cotton of 0.9 m, %d vertices, self-collision, 6 m/s of wind that turns, 36000 steps of 1/60 s.",
