@@ -3,7 +3,8 @@
    Closed surfaces: the winding number of a particle, from the signed crossings of a ray straight up. Exact up to the
    rounding of doubles; points on shared edges are counted once.
    Open sheets: which side of the sheet a particle is on, seen from the nearest triangle, from step to step; a particle
-   that changes sides far from every free edge went through. Define EXAMPLES_IMPLEMENTATION in one file. */
+   that changes sides far from every free edge went through. Where two layers lie on one another and show both sides,
+   the side is the one that was known before. Define EXAMPLES_IMPLEMENTATION in one file. */
 #ifndef EXAMPLES_LEAKS_H
 #define EXAMPLES_LEAKS_H
 
@@ -202,7 +203,7 @@ static bool leak_mark_edges(leak_watch *w, const mesh *m) {
 
 typedef struct leak_foot {
     float distance;
-    int side;     /* 0: the nearest point is not inside a face, so the side is not certain */
+    int side;     /* 0: not certain; the nearest point is not inside a face, or inside of two that contradict */
     bool certain; /* not near a free edge */
 } leak_foot;
 
@@ -224,22 +225,33 @@ static vec3 leak_nearest(vec3 a, vec3 b, vec3 c, vec3 p, bool *inside) {
     return best;
 }
 
+/* Plates that lie on one another back to back, as where both sides of a hull meet in its stem, are equally near and
+   show a point both sides of the sheet: which of them is found nearest is up to rounding. */
+static bool leak_shows_both(const float nearest[2], float reach) {
+    const float rounding = 1e-4f * reach;
+    return nearest[0] < reach && nearest[1] < reach && fabsf(nearest[0] - nearest[1]) <= rounding;
+}
+
 static leak_foot leak_find_foot(const leak_watch *w, const mesh *m, const vec3 *v, vec3 p, float reach) {
     leak_foot foot;
+    float nearest[2]; /* of the faces that show their back, and their front */
     int bin = leak_bin_of(&w->bins, p, false), k;
-    foot.distance = reach, foot.side = 0, foot.certain = false;
+    foot.distance = nearest[0] = nearest[1] = reach, foot.side = 0, foot.certain = false;
     for (k = bin < 0 ? 0 : w->bins.start[bin]; bin >= 0 && k < w->bins.start[bin + 1]; ++k) {
         const uint32_t *t = m->indices + 3 * w->bins.items[k];
         vec3 a = v[t[0]], b = v[t[1]], c = v[t[2]], d;
-        bool inside;
+        bool inside, front;
         float distance;
         d = v3_sub(p, leak_nearest(a, b, c, p, &inside));
         distance = v3_length(d);
+        front = v3_dot(d, v3_cross(v3_sub(b, a), v3_sub(c, a))) > 0.0f;
+        if (inside) nearest[front] = fminf(nearest[front], distance);
         if (distance >= foot.distance) continue;
         foot.distance = distance;
-        foot.side = !inside ? 0 : v3_dot(d, v3_cross(v3_sub(b, a), v3_sub(c, a))) > 0.0f ? 1 : -1;
+        foot.side = !inside ? 0 : front ? 1 : -1;
         foot.certain = !w->edge[t[0]] && !w->edge[t[1]] && !w->edge[t[2]];
     }
+    if (leak_shows_both(nearest, reach)) foot.side = 0;
     return foot;
 }
 

@@ -408,6 +408,57 @@ TEST who_goes_through_a_sheet_is_found(void) {
     PASS();
 }
 
+/* Crossings that are counted while a point goes straight from one place to the next, 5 mm at a time, in a frame that is
+   turned by the angle: so that ties are broken by many roundings. */
+static int crossings_of_way(leak_watch *watch, const mesh *m, const vec3 *way, int count, float angle) {
+    const float c = cosf(angle), s = sinf(angle);
+    vec3 *turned = (vec3 *)malloc((size_t)m->vertex_count * sizeof(vec3));
+    const uint32_t id = 3;
+    int i, k, crossed = 0;
+    if (!turned) return -1;
+    for (i = 0; i < m->vertex_count; ++i) {
+        vec3 p = m->vertices[i];
+        turned[i] = v3(c * p.x + s * p.z, p.y, c * p.z - s * p.x);
+    }
+    if (watch->side) memset(watch->side, 0, watch->side_count);
+    for (i = 0; i + 1 < count; ++i) {
+        int steps = (int)(v3_length(v3_sub(way[i + 1], way[i])) / 0.005f) + 1;
+        for (k = 0; k <= steps; ++k) {
+            vec3 p = v3_madd(way[i], v3_sub(way[i + 1], way[i]), (float)k / (float)steps);
+            p = v3(c * p.x + s * p.z, p.y, c * p.z - s * p.x);
+            crossed += leak_count_crossed(watch, m, turned, &p, &id, 1, 0.09f);
+        }
+    }
+    free(turned);
+    return crossed;
+}
+
+/* Where both sides of the hull meet in the stem, a plate lies on its mirror image. Water that passes it stays outside,
+   on whichever side of the ship; what goes through the plates next to it, in or out, is a leak. */
+TEST plates_back_to_back_hide_no_leak(void) {
+    leak_watch watch;
+    mesh hull;
+    int side, turn;
+    memset(&hull, 0, sizeof hull), memset(&watch, 0, sizeof watch);
+    mesh_hull(&hull, 1.2f, 0.44f, 0.32f, 30, NULL, 0.0f);
+    for (side = -1; side <= 1; side += 2) {
+        const float z = (float)side;
+        const vec3 past[4] = {v3(0.54f, 0.12f, 0.05f * z), v3(0.585f, 0.1025f, 0.025f * z),
+                              v3(0.599f, 0.1125f, 0.02f * z), v3(0.56f, 0.16f, 0.05f * z)};
+        const vec3 in[4] = {past[0], past[1], past[2], v3(0.52f, 0.16f, 0)};
+        const vec3 out[3] = {v3(0.52f, 0.16f, 0), past[2], past[0]};
+        for (turn = 0; turn < 32; ++turn) {
+            const float angle = 0.02f * (float)turn;
+            ASSERT_EQ_FMT(0, crossings_of_way(&watch, &hull, past, 4, angle), "%d");
+            ASSERT_EQ_FMT(1, crossings_of_way(&watch, &hull, in, 4, angle), "%d");
+            ASSERT_EQ_FMT(1, crossings_of_way(&watch, &hull, out, 3, angle), "%d");
+        }
+    }
+    leak_free(&watch);
+    mesh_free(&hull);
+    PASS();
+}
+
 /* ---- the host ---------------------------------------------------------------------------------------------------- */
 
 static void host_play(host *h, int steps) {
@@ -632,6 +683,7 @@ int main(int argc, char **argv) {
     RUN_TEST(water_ends_at_what_it_touches);
     RUN_TEST(the_winding_number_finds_the_inside);
     RUN_TEST(who_goes_through_a_sheet_is_found);
+    RUN_TEST(plates_back_to_back_hide_no_leak);
     RUN_TEST(boxes_rest_and_stack);
     RUN_TEST(bounces_and_slides_as_told);
     RUN_TEST(the_host_conserves_momentum);
