@@ -7065,6 +7065,9 @@ static bool ipbdx_body_sane(const ipbdx_body *b, const ipbdx_counts *n) {
     if (!b->used) return true;
     for (k = 0; k < IPBDX_STORES; ++k)
         if (!ipbdx_in(b->group_begin[k], b->group_count[k], n->groups[k])) return false;
+    for (k = 0; k < IPBDX_KINDS; ++k) /* at most four to a group */
+        if (b->constraint_count[k] < 0 || b->constraint_count[k] / 4 > b->group_count[ipbdx_store_of(k)])
+            return false;
     return ipbdx_in(b->vertex_begin, b->vertex_count, n->vertices) &&
            ipbdx_in(b->input_begin, b->input_count, n->inputs) &&
            ipbdx_in(b->triangle_begin, b->triangle_count, n->triangles) &&

@@ -773,7 +773,10 @@ TEST groups_that_are_claimed_twice_are_refused(void) {
     CHECK_CALL(saved_is_refused(a, b));
     jelly->triangle_begin++, jelly->group_begin[IPBDX_EDGES]--;
     CHECK_CALL(saved_is_refused(a, b));
-    jelly->group_begin[IPBDX_EDGES]++;
+    jelly->group_begin[IPBDX_EDGES]++, cloth->constraint_count[IPBDX_SHEAR] += 4 * cloth->group_count[IPBDX_EDGES];
+    CHECK_CALL(saved_is_refused(a, b));
+    cloth->constraint_count[IPBDX_SHEAR] = -1;
+    CHECK_CALL(saved_is_refused(a, b));
     ipbd_destroy(a), ipbd_destroy(b);
     PASS();
 }
