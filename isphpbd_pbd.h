@@ -80,8 +80,9 @@ NUMERICS AND UNITS
     have fewer than 4 decimals and small bodies shake: shift the origin. Steps from 1/30 to 1/240 s with 4 to 20
     substeps work. More substeps are better than more iterations. What breaks first: very stiff materials with few
     substeps get softer (elastic tetrahedra: when sound passes more than about four elements in a substep).
-    Colliders are met by vertices: a spike thinner than the mesh can slip between them. Soft contacts are exact (points
-    against triangles, edges against edges), and no substep ends with parts crossed that did not start so.
+    Colliders are met by vertices: a spike thinner than the mesh can slip between them, and fast ones open a light mesh:
+    balls of 0.1 kg at 50 m/s can go through a framed cloth in 12 substeps, seldom in 100. Soft contacts are exact
+    (points against triangles, edges against edges), and no substep ends with parts crossed that did not start so.
     Stretch of cloth: a compliance is the reciprocal of tensile stiffness E * thickness, in m/N, and does not
     depend on the resolution of the mesh. Bending: the reciprocal of flexural rigidity in 1/(N m).
     Long strips (ribbons, curtains, cables) need nothing of their own: tethers are their long-range constraints.
