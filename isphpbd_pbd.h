@@ -80,8 +80,9 @@ NUMERICS AND UNITS
     have fewer than 4 decimals and small bodies shake: shift the origin. Steps from 1/30 to 1/240 s with 4 to 20
     substeps work. More substeps are better than more iterations. What breaks first: very stiff materials with few
     substeps get softer (elastic tetrahedra: when sound passes more than about four elements in a substep).
-    Colliders are met by vertices: a spike thinner than the mesh can slip between them. Soft contacts are exact (points
-    against triangles, edges against edges), and no substep ends with parts crossed that did not start so.
+    Colliders are met by vertices: a spike thinner than the mesh can slip between them, and fast ones open a light mesh:
+    balls of 0.1 kg at 50 m/s can go through a framed cloth in 12 substeps, seldom in 100. Soft contacts are exact
+    (points against triangles, edges against edges), and no substep ends with parts crossed that did not start so.
     Stretch of cloth: a compliance is the reciprocal of tensile stiffness E * thickness, in m/N, and does not
     depend on the resolution of the mesh. Bending: the reciprocal of flexural rigidity in 1/(N m).
     Long strips (ribbons, curtains, cables) need nothing of their own: tethers are their long-range constraints.
@@ -1367,9 +1368,9 @@ typedef struct ipbdx_pair {
 } ipbdx_pair; /* point and triangle, or two edges; m when listed */
 
 typedef struct ipbdx_drift {
-    isphpbd_vec3 mean;
-    float rest, excess;
-} ipbdx_drift; /* of a body: all of it, what deviates from that at most, and by how much at most beyond its leeway */
+    isphpbd_vec3 start, mean; /* of all of it, to the start of the substep and until now */
+    float rest, excess;       /* what deviates from that at most, and by how much at most beyond its leeway */
+} ipbdx_drift;                /* of a body */
 
 typedef struct ipbdx_counts {
     int vertices, inputs, triangles, surface_edges, slabs, groups[IPBDX_STORES];
@@ -5259,24 +5260,28 @@ static void ipbdx_seek_edges(ipbdx_seeker *s, const ipbdx_body *own, int begin, 
         }
     }
 }
-/* The mean way of a body's vertices since they were there. */
-static isphpbd_vec3 ipbdx_body_way(const ipbd_world *world, const ipbdx_body *body, const isphpbd_vec3 *from) {
-    isphpbd_vec3 mean = ipbdx_zero3();
+/* The mean ways of a body's vertices since they were there, to the substep's start and to where they are. */
+static void ipbdx_body_ways(const ipbd_world *world, const ipbdx_body *body, const isphpbd_vec3 *from,
+                            ipbdx_drift *drift) {
+    const float share = 1.0f / (float)body->vertex_count;
     int v, end = body->vertex_begin + body->vertex_count;
-    for (v = body->vertex_begin; v < end; ++v)
-        mean = isphpbdx_madd(mean, isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), from[v]),
-                             1.0f / (float)body->vertex_count);
-    return mean;
+    drift->start = drift->mean = ipbdx_zero3();
+    for (v = body->vertex_begin; v < end; ++v) {
+        const isphpbd_vec3 now = ipbdx_v3(world->positions + 4 * (size_t)v);
+        drift->start = isphpbdx_madd(drift->start, isphpbdx_sub(world->origins[v], from[v]), share);
+        drift->mean = isphpbdx_madd(drift->mean, isphpbdx_sub(now, from[v]), share);
+    }
 }
-/* How a body moved since it was there: on average, and beyond that at most. Starts count as well as ends. */
+/* How a body moved since it was there: on average, and beyond that at most. Starts count as well as ends, each against
+   its own average: paths are straight between them, and what falls as a whole has moved by nothing. */
 static ipbdx_drift ipbdx_body_drift(ipbd_world *world, const ipbdx_body *body, const isphpbd_vec3 *from) {
     ipbdx_drift drift;
     int v, end = body->vertex_begin + body->vertex_count;
-    drift.mean = ipbdx_body_way(world, body, from);
+    ipbdx_body_ways(world, body, from, &drift);
     drift.rest = 0.0f, drift.excess = -1e30f;
     for (v = body->vertex_begin; v < end; ++v) {
-        isphpbd_vec3 expected = isphpbdx_add(from[v], drift.mean), e = isphpbdx_sub(world->origins[v], expected),
-                     d = isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), expected);
+        isphpbd_vec3 e = isphpbdx_sub(isphpbdx_sub(world->origins[v], from[v]), drift.start),
+                     d = isphpbdx_sub(isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), from[v]), drift.mean);
         float square = isphpbdx_max(isphpbdx_dot(e, e), isphpbdx_dot(d, d));
         world->ways[v] = square > 0.0f ? sqrtf(square) : 0.0f; /* what is not a number goes nowhere */
         drift.rest = isphpbdx_max(drift.rest, world->ways[v]);
@@ -5297,7 +5302,8 @@ static float ipbdx_soft_motion(ipbd_world *world, const isphpbd_vec3 *from, bool
             const ipbdx_drift *p = world->drifts + a, *q = world->drifts + b;
             float apart;
             if (!ipbdx_meets(world, a, b)) continue;
-            apart = isphpbdx_length(isphpbdx_sub(p->mean, q->mean));
+            apart = isphpbdx_max(isphpbdx_length(isphpbdx_sub(p->start, q->start)),
+                                 isphpbdx_length(isphpbdx_sub(p->mean, q->mean)));
             world->pair_apart = isphpbdx_max(world->pair_apart, apart);
             most = isphpbdx_max(most, p->rest + q->rest + apart);
             if (hold) *hold = *hold && p->excess + q->excess + apart <= world->pair_leeway;
@@ -5577,7 +5583,7 @@ static void ipbdx_find_contacts(ipbd_world *world) {
     if (!world->soft) return;
     for (i = 0; i < world->counts.vertices; ++i)
         world->origins[i] = ipbdx_v3(world->starts + 4 * (size_t)i), world->grips[i] = 0.0f;
-    ipbdx_refresh_pairs(world, 0.0f);
+    ipbdx_refresh_pairs(world, IPBDX_ALERT - 1.0f); /* contacts begin that much before the distance they keep */
     blocks = (world->pair_count + IPBDX_PAIR_BLOCK - 1) / IPBDX_PAIR_BLOCK;
     isphpbdx_run(&world->desc.parallel, ipbdx_contact_task, world, blocks);
     for (block = 0; block < blocks; ++block)
