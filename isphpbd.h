@@ -2225,9 +2225,20 @@ static void isphpbdx_quad_make(const isphpbdx_coupling *c, const isphpbdx_nearby
         quad->gap[k] = one->gap;
     }
 }
-/* Of `count` faces near a particle, as bits, those whose plane it has passed or is nearer to than to be left alone: the
-   others cannot touch it. The limit is that of isphpbdx_touches() and a little more, for the rounding of squares. */
-static int isphpbdx_near_planes(const isphpbdx_quad *quad, const float *now, int count, isphpbd_vec3 x, float keep) {
+/* Which of four points have barycentric coordinates above 0, as bits: isphpbdx_barycentric() with the same bits, and a
+   little more. */
+static int isphpbdx_above_triangles(ipbdx_v4 e1, ipbdx_v4 e2, ipbdx_v4 n, isphpbdx_f4 nn, ipbdx_v4 d) {
+    const isphpbdx_f4 one = isphpbdx_f4_all(1.0f), least = isphpbdx_f4_all(-1e-4f),
+                      scale = isphpbdx_f4_div(one, nn);
+    const isphpbdx_f4 b1 = isphpbdx_f4_mul(ipbdx_v4_dot(ipbdx_v4_cross(d, e2), n), scale),
+                      b2 = isphpbdx_f4_mul(ipbdx_v4_dot(ipbdx_v4_cross(e1, d), n), scale);
+    return isphpbdx_f4_below(least, isphpbdx_f4_sub(isphpbdx_f4_sub(one, b1), b2)) & isphpbdx_f4_below(least, b1) &
+           isphpbdx_f4_below(least, b2);
+}
+/* Of four faces near a particle, as bits, those whose plane it has passed, or is nearer to than to be left alone with
+   the face below it: the others cannot touch it. The limit is that of isphpbdx_touches() and a little more, for the
+   rounding of squares. */
+static int isphpbdx_near_planes(const isphpbdx_quad *quad, const float *now, isphpbd_vec3 x, float keep) {
     const ipbdx_v4 a = ipbdx_gather(now, quad->v[0]).p, e1 = ipbdx_v4_sub(ipbdx_gather(now, quad->v[1]).p, a),
                    e2 = ipbdx_v4_sub(ipbdx_gather(now, quad->v[2]).p, a), n = ipbdx_v4_cross(e1, e2);
     const isphpbdx_f4 zero = isphpbdx_f4_all(0.0f), nn = ipbdx_v4_dot(n, n), gap = isphpbdx_f4_load(quad->gap);
@@ -2235,11 +2246,13 @@ static int isphpbdx_near_planes(const isphpbdx_quad *quad, const float *now, int
                                               isphpbdx_f4_all(1.00001f));
     isphpbdx_f4 scaled;
     ipbdx_v4 d;
+    int passed, close;
     d.x = isphpbdx_f4_all(x.x), d.y = isphpbdx_f4_all(x.y), d.z = isphpbdx_f4_all(x.z);
-    scaled = ipbdx_v4_dot(n, ipbdx_v4_sub(d, a));
-    return ((isphpbdx_f4_below(gap, zero) ^ isphpbdx_f4_below(scaled, zero)) |
-            isphpbdx_f4_below(isphpbdx_f4_mul(scaled, scaled), isphpbdx_f4_mul(limit, nn))) &
-           isphpbdx_f4_below(zero, nn) & ((1 << count) - 1);
+    d = ipbdx_v4_sub(d, a), scaled = ipbdx_v4_dot(n, d);
+    passed = isphpbdx_f4_below(gap, zero) ^ isphpbdx_f4_below(scaled, zero);
+    close = isphpbdx_f4_below(isphpbdx_f4_mul(scaled, scaled), isphpbdx_f4_mul(limit, nn));
+    if ((passed | close) == 0) return 0;
+    return (passed | (close & isphpbdx_above_triangles(e1, e2, n, nn, d))) & isphpbdx_f4_below(zero, nn);
 }
 static bool isphpbdx_touches(const isphpbdx_coupling *c, const float *now, const isphpbdx_nearby *near_face,
                              isphpbd_vec3 x0, isphpbd_vec3 x, isphpbdx_touching *out) {
@@ -2343,29 +2356,34 @@ static void isphpbdx_displace(isphpbdx_coupling *c) {
         }
     }
 }
-/* Which of the faces k .. end - 1 of a mover are near? Those from its first on, four by four, were looked up before. */
-static int isphpbdx_mover_near(const isphpbdx_coupling *c, const isphpbdx_mover *mover, const float *now, int k,
-                               int end) {
-    isphpbdx_quad made;
-    if (mover->quad >= 0 && k % 4 == 0)
-        return isphpbdx_near_planes(c->quad + mover->quad + k / 4, now, end - k, mover->at, c->keep);
-    isphpbdx_quad_make(c, c->nearby + ISPHPBDX_NEAR * (size_t)mover->particle + (size_t)k, end - k, &made);
-    return isphpbdx_near_planes(&made, now, end - k, mover->at, c->keep);
+/* The first of four faces of a particle, counted from k and the bits of `open`, that touches it and is met; the bits of
+   those that are left, 0: none. */
+static int isphpbdx_meet_first(isphpbdx_coupling *c, float *now, isphpbdx_mover *mover, int k, int open, float h) {
+    const isphpbdx_nearby *n = c->nearby + ISPHPBDX_NEAR * (size_t)mover->particle + (size_t)k;
+    const bool inside = c->inside[mover->particle] != 0;
+    int j;
+    for (j = 0; open >> j != 0; ++j) {
+        isphpbdx_touching t;
+        if (!(open >> j & 1) || (inside && c->wet[c->face[n[j].face].body].solid)) continue;
+        if (!isphpbdx_touches(c, now, n + j, isphx_vec(c->x0 + 4 * (size_t)mover->particle), mover->at, &t)) continue;
+        isphpbdx_contact(c, now, c->face + n[j].face, &t, mover, h);
+        return 14 << j & 15;
+    }
+    return 0;
 }
-/* The contacts of one particle, one after the other. */
+/* The contacts of one particle, one after the other. Its faces were looked up before, from its first quad on. */
 static void isphpbdx_meet_faces(isphpbdx_coupling *c, float *now, isphpbdx_mover *mover, float h) {
     const int i = mover->particle, count = c->contact_count[i];
-    const isphpbdx_nearby *n = c->nearby + ISPHPBDX_NEAR * (size_t)i;
-    int k = 0;
-    while (k < count) {
-        const int first = k, end = isphpbdx_mini(k + 4, count), mask = isphpbdx_mover_near(c, mover, now, k, end);
-        bool moved = false; /* then the others are looked at anew */
-        for (; k < end && !moved; ++k) {
-            isphpbdx_touching t;
-            if (!(mask >> (k - first) & 1) || (c->inside[i] && c->wet[c->face[n[k].face].body].solid)) continue;
-            moved = isphpbdx_touches(c, now, n + k, isphx_vec(c->x0 + 4 * (size_t)i), mover->at, &t);
-            if (moved) isphpbdx_contact(c, now, c->face + n[k].face, &t, mover, h);
-        }
+    isphpbdx_quad made;
+    int k;
+    for (k = 0; k < count; k += 4) {
+        const int room = isphpbdx_mini(count - k, 4), all = 15 >> (4 - room);
+        const isphpbdx_quad *quad = &made;
+        int left;
+        if (mover->quad >= 0) quad = c->quad + mover->quad + k / 4;
+        else isphpbdx_quad_make(c, c->nearby + ISPHPBDX_NEAR * (size_t)i + (size_t)k, room, &made);
+        for (left = all; left != 0; left = all & isphpbdx_meet_first(c, now, mover, k, left, h))
+            left &= isphpbdx_near_planes(quad, now, mover->at, c->keep); /* who was moved looks anew at the others */
     }
 }
 typedef struct isphpbdx_meeting {
