@@ -1378,6 +1378,7 @@ typedef struct ipbdx_counts {
 typedef struct ipbdx_partial {                                /* what one slab contributes to sums over its body */
     double mass, moment[3], momentum[3], spin[3], inertia[6]; /* inertia: xx yy zz xy xz yz */
     float fastest, forced; /* forced: largest stretch of a tether that a collider brought about in this substep */
+    float rest, excess;    /* of ipbdx_drift */
     int contacts, quarantined;
 } ipbdx_partial;
 
@@ -5315,21 +5316,50 @@ static isphpbd_vec3 ipbdx_body_way(const ipbd_world *world, const ipbdx_body *bo
                              1.0f / (float)body->vertex_count);
     return mean;
 }
-/* How a body moved since it was there: on average, and beyond that at most. Starts count as well as ends. */
-static ipbdx_drift ipbdx_body_drift(ipbd_world *world, const ipbdx_body *body, const isphpbd_vec3 *from) {
-    ipbdx_drift drift;
-    int v, end = body->vertex_begin + body->vertex_count;
-    drift.mean = ipbdx_body_way(world, body, from);
-    drift.rest = 0.0f, drift.excess = -1e30f;
-    for (v = body->vertex_begin; v < end; ++v) {
-        isphpbd_vec3 expected = isphpbdx_add(from[v], drift.mean), e = isphpbdx_sub(world->origins[v], expected),
+/* How bodies moved since they were there: on average, and beyond that at most. Starts count as well as ends. */
+typedef struct ipbdx_drifting {
+    ipbd_world *world;
+    const isphpbd_vec3 *from;
+} ipbdx_drifting;
+
+static void ipbdx_way_task(void *context, int index) {
+    const ipbdx_drifting *job = (const ipbdx_drifting *)context;
+    const ipbdx_body *body = job->world->bodies + index;
+    if (ipbdx_soft(body)) job->world->drifts[index].mean = ipbdx_body_way(job->world, body, job->from);
+}
+static void ipbdx_drift_task(void *context, int index) {
+    const ipbdx_drifting *job = (const ipbdx_drifting *)context;
+    ipbd_world *world = job->world;
+    const ipbdx_slab *slab = world->slabs + index;
+    const ipbdx_body *body = world->bodies + slab->body;
+    const isphpbd_vec3 mean = world->drifts[slab->body].mean;
+    float rest = 0.0f, excess = -1e30f;
+    int v, end = body->vertex_begin + slab->vertex_end;
+    if (!ipbdx_soft(body)) return;
+    for (v = body->vertex_begin + slab->vertex_begin; v < end; ++v) {
+        isphpbd_vec3 expected = isphpbdx_add(job->from[v], mean), e = isphpbdx_sub(world->origins[v], expected),
                      d = isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), expected);
         float square = isphpbdx_max(isphpbdx_dot(e, e), isphpbdx_dot(d, d));
         world->ways[v] = square > 0.0f ? sqrtf(square) : 0.0f; /* what is not a number goes nowhere */
-        drift.rest = isphpbdx_max(drift.rest, world->ways[v]);
-        drift.excess = isphpbdx_max(drift.excess, world->ways[v] - world->leeway[v]);
+        rest = isphpbdx_max(rest, world->ways[v]);
+        excess = isphpbdx_max(excess, world->ways[v] - world->leeway[v]);
     }
-    return drift;
+    world->partials[index].rest = rest, world->partials[index].excess = excess;
+}
+static void ipbdx_find_drifts(ipbd_world *world, const isphpbd_vec3 *from) {
+    ipbdx_drifting job;
+    int a, i;
+    job.world = world, job.from = from;
+    isphpbdx_run(&world->desc.parallel, ipbdx_way_task, &job, world->counts.bodies);
+    isphpbdx_run(&world->desc.parallel, ipbdx_drift_task, &job, world->counts.slabs);
+    for (a = 0; a < world->counts.bodies; ++a) {
+        const ipbdx_body *body = world->bodies + a;
+        ipbdx_drift *drift = world->drifts + a;
+        drift->rest = 0.0f, drift->excess = -1e30f;
+        for (i = body->slab_begin; i < body->slab_begin + body->slab_interior && ipbdx_soft(body); ++i)
+            drift->rest = isphpbdx_max(drift->rest, world->partials[i].rest),
+            drift->excess = isphpbdx_max(drift->excess, world->partials[i].excess);
+    }
 }
 /* How much nearer any two parts that may meet can have come since they were there; what falls as a whole does not
    count. `hold` (may be NULL): whether all are within their leeways. */
@@ -5337,8 +5367,7 @@ static float ipbdx_soft_motion(ipbd_world *world, const isphpbd_vec3 *from, bool
     float most = 0.0f;
     int a, b;
     world->pair_apart = 0.0f;
-    for (a = 0; a < world->counts.bodies; ++a)
-        if (ipbdx_soft(world->bodies + a)) world->drifts[a] = ipbdx_body_drift(world, world->bodies + a, from);
+    ipbdx_find_drifts(world, from);
     for (a = 0; a < world->counts.bodies; ++a)
         for (b = a; b < world->counts.bodies; ++b) {
             const ipbdx_drift *p = world->drifts + a, *q = world->drifts + b;
