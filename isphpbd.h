@@ -1421,7 +1421,8 @@ static void isphpbdx_boxes_build(isphpbdx_coupling *c, float size) {
     b->start[total] = sum;
     for (i = c->face_count - 1; i >= 0; --i) isphpbdx_boxes_enter(b, i, true);
 }
-/* Faces whose boxes share a cell with the box lo .. hi, each once. */
+/* Faces whose boxes share a cell with the box lo .. hi, each once: in the first of these cells, which beyond the lowest
+   on an axis is where the face begins. */
 static int isphpbdx_boxes_gather(const isphpbdx_boxes *b, const float lo[3], const float hi[3], int *out, int room) {
     int a[3], e[3], k, x, y, z, j, n = 0;
     if (b->empty) return 0;
@@ -1432,13 +1433,13 @@ static int isphpbdx_boxes_gather(const isphpbdx_boxes *b, const float lo[3], con
     for (z = a[2]; z <= e[2]; ++z)
         for (y = a[1]; y <= e[1]; ++y)
             for (x = a[0]; x <= e[0]; ++x) {
-                const int cell = (z * b->dim[1] + y) * b->dim[0] + x;
-                for (j = b->start[cell]; j < b->start[cell + 1]; ++j) {
-                    const uint32_t f = b->first[b->item[j]];
-                    if (isphpbdx_maxi((int)(f & 1023u), a[0]) != x ||
-                        isphpbdx_maxi((int)(f >> 10 & 1023u), a[1]) != y || isphpbdx_maxi((int)(f >> 20), a[2]) != z)
-                        continue;
-                    if (n < room) out[n++] = b->item[j];
+                const int *cell = b->start + (z * b->dim[1] + y) * b->dim[0] + x;
+                const uint32_t mask =
+                    (x > a[0] ? 1023u : 0u) | (y > a[1] ? 1023u << 10 : 0u) | (z > a[2] ? 1023u << 20 : 0u);
+                const uint32_t here = ((uint32_t)x | (uint32_t)y << 10 | (uint32_t)z << 20) & mask;
+                for (j = cell[0]; j < cell[1] && n < room; ++j) {
+                    out[n] = b->item[j];
+                    n += mask == 0u || (b->first[b->item[j]] & mask) == here;
                 }
             }
     return n;
@@ -2289,14 +2290,13 @@ static void isphpbdx_quad_make(const isphpbdx_coupling *c, const isphpbdx_nearby
         quad->gap[k] = one->gap;
     }
 }
-/* Which of four points have barycentric coordinates above 0, as bits: isphpbdx_barycentric() with the same bits, and a
-   little more. */
+/* Which of four points, d from the first corners, have barycentric coordinates above 0, as bits: as
+   isphpbdx_barycentric() finds them, and a little more. */
 static int isphpbdx_above_triangles(ipbdx_v4 e1, ipbdx_v4 e2, ipbdx_v4 n, isphpbdx_f4 nn, ipbdx_v4 d) {
-    const isphpbdx_f4 one = isphpbdx_f4_all(1.0f), least = isphpbdx_f4_all(-1e-4f), scale = isphpbdx_f4_div(one, nn);
-    const isphpbdx_f4 b1 = isphpbdx_f4_mul(ipbdx_v4_dot(ipbdx_v4_cross(d, e2), n), scale),
-                      b2 = isphpbdx_f4_mul(ipbdx_v4_dot(ipbdx_v4_cross(e1, d), n), scale);
-    return isphpbdx_f4_below(least, isphpbdx_f4_sub(isphpbdx_f4_sub(one, b1), b2)) & isphpbdx_f4_below(least, b1) &
-           isphpbdx_f4_below(least, b2);
+    const isphpbdx_f4 least = isphpbdx_f4_mul(isphpbdx_f4_all(-1e-4f), nn);
+    const isphpbdx_f4 b1 = ipbdx_v4_dot(ipbdx_v4_cross(d, e2), n), b2 = ipbdx_v4_dot(ipbdx_v4_cross(e1, d), n);
+    return isphpbdx_f4_below(least, isphpbdx_f4_min(isphpbdx_f4_min(b1, b2),
+                                                    isphpbdx_f4_sub(isphpbdx_f4_sub(nn, b1), b2)));
 }
 /* Of four faces near a particle, as bits, those whose plane it has passed, or is nearer to than to be left alone with
    the face below it: the others cannot touch it. The limit is that of isphpbdx_touches() and a little more, for the
