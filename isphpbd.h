@@ -708,6 +708,7 @@ typedef struct isphpbdx_face { /* a wet triangle at the start of the substep */
     isphpbd_vec3 centre;
     float radius, speed; /* m; m/s of its fastest corner */
     int v[3], body;
+    int sides; /* 1, 2: particles are behind, before it */
 } isphpbdx_face;
 
 typedef struct isphpbdx_spot { /* where a particle sees a wall */
@@ -749,7 +750,7 @@ typedef struct isphpbdx_hit {
 typedef struct isphpbdx_boxes { /* a grid of boxes, by counting sort */
     float lo[3], inverse;       /* 1/m: of the cell size */
     int dim[3], *start, *item;
-    uint32_t *first; /* of every box its lowest cell, 10 bits per axis */
+    uint32_t *first, *last; /* of every box its lowest and its highest cell, 10 bits per axis */
     int cell_capacity, item_capacity;
     bool empty;
 } isphpbdx_boxes;
@@ -802,6 +803,7 @@ typedef struct isphpbdx_coupling {
     isphpbdx_spot *place;
     isphpbdx_nearby *nearby;
     float *clear; /* m, from the nearest face; the reach where none is */
+    int *book;    /* the body that it is nearest to, in whose books it is; -1: none */
     uint8_t *place_count, *near_count, *contact_count, *inside, *guarded, *lost;
     isphpbdx_mover *mover;
     double (*owed)[6];                  /* to the books, by the contacts of each mover */
@@ -1083,6 +1085,7 @@ static void isphpbdx_coupling_softs_layout(isphpbdx_coupling *c, isphpbdx_layout
     c->boxes.start = (int *)isphpbdx_take(l, (size_t)c->boxes.cell_capacity + 1, sizeof(int));
     c->boxes.item = (int *)isphpbdx_take(l, (size_t)c->boxes.item_capacity, sizeof(int));
     c->boxes.first = (uint32_t *)isphpbdx_take(l, triangles, sizeof(uint32_t));
+    c->boxes.last = (uint32_t *)isphpbdx_take(l, triangles, sizeof(uint32_t));
 }
 /* ---- soft bodies as they were at the start of a substep, besides origin and before: what a step changes ---- */
 typedef struct isphpbdx_piece { /* of records so long, the bytes that change */
@@ -1159,6 +1162,7 @@ static void isphpbdx_coupling_layout(isphpbd_world *world, isphpbdx_layout *layo
     c->hit = (isphpbdx_hit *)isphpbdx_take(layout, particles, sizeof(isphpbdx_hit));
     c->lost_id = (uint32_t *)isphpbdx_take(layout, particles, sizeof(uint32_t));
     c->clear = (float *)isphpbdx_take(layout, particles, sizeof(float));
+    c->book = (int *)isphpbdx_take(layout, particles, sizeof(int));
     c->home = (uint16_t *)isphpbdx_take(layout, particles, sizeof(uint16_t));
     c->homed = (uint32_t *)isphpbdx_take(layout, particles, sizeof(uint32_t));
     c->place_count = (uint8_t *)isphpbdx_take(layout, particles, 1);
@@ -1168,8 +1172,18 @@ static void isphpbdx_coupling_layout(isphpbd_world *world, isphpbdx_layout *layo
     c->guarded = (uint8_t *)isphpbdx_take(layout, particles, 1);
     c->lost = (uint8_t *)isphpbdx_take(layout, particles, 1);
 }
+static int isphpbdx_block_count(int items) { return (items + ISPHPBDX_BLOCK - 1) / ISPHPBDX_BLOCK; }
 static void isphpbdx_run_particles(const isphpbdx_coupling *c, void (*task)(void *ctx, int block), void *ctx) {
-    isphpbdx_run(&c->fluid->desc.parallel, task, ctx, (c->water.count + ISPHPBDX_BLOCK - 1) / ISPHPBDX_BLOCK);
+    isphpbdx_run(&c->fluid->desc.parallel, task, ctx, isphpbdx_block_count(c->water.count));
+}
+static int isphpbdx_particle_end(const isphpbdx_coupling *c, int block) {
+    return isphpbdx_mini((block + 1) * ISPHPBDX_BLOCK, c->water.count);
+}
+static void isphpbdx_run_vertices(const isphpbdx_coupling *c, void (*task)(void *ctx, int block), void *ctx) {
+    isphpbdx_run(&c->fluid->desc.parallel, task, ctx, isphpbdx_block_count(c->soft->counts.vertices));
+}
+static int isphpbdx_vertex_end(const isphpbdx_coupling *c, int block) {
+    return isphpbdx_mini((block + 1) * ISPHPBDX_BLOCK, c->soft->counts.vertices);
 }
 
 /* ==== [coupling-bodies] which bodies are wet, and what is remembered of them =======================================*/
@@ -1342,7 +1356,28 @@ static bool isphpbdx_boxes_bounds(isphpbdx_boxes *b, const float *box, int count
             b->lo[k] = isphpbdx_min(b->lo[k], box[6 * i + k]), hi[k] = isphpbdx_max(hi[k], box[6 * i + 3 + k]);
     return true;
 }
-static bool isphpbdx_boxes_fit(isphpbdx_boxes *b, const float *box, int count, const float hi[3], float size) {
+typedef struct isphpbdx_sorting {
+    isphpbdx_boxes *boxes;
+    const float *box;
+    int count;
+} isphpbdx_sorting;
+
+static uint32_t isphpbdx_cell_bits(const isphpbdx_boxes *b, const float *corner) {
+    return (uint32_t)isphpbdx_cell(b, 0, corner[0]) | (uint32_t)isphpbdx_cell(b, 1, corner[1]) << 10 |
+           (uint32_t)isphpbdx_cell(b, 2, corner[2]) << 20;
+}
+static void isphpbdx_cells_task(void *ctx, int block) {
+    const isphpbdx_sorting *s = (const isphpbdx_sorting *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHPBDX_BLOCK, s->count);
+    int i;
+    for (i = block * ISPHPBDX_BLOCK; i < end; ++i) {
+        s->boxes->first[i] = isphpbdx_cell_bits(s->boxes, s->box + 6 * (size_t)i);
+        s->boxes->last[i] = isphpbdx_cell_bits(s->boxes, s->box + 6 * (size_t)i + 3);
+    }
+}
+/* The cells of a size, and in which every box is; false where those are too many. */
+static bool isphpbdx_boxes_fit(isphpbdx_sorting *s, const isphpbd_parallel *parallel, const float hi[3], float size) {
+    isphpbdx_boxes *b = s->boxes;
     double cells = 1.0, items = 0.0;
     int i, k;
     b->inverse = 1.0f / size;
@@ -1352,39 +1387,42 @@ static bool isphpbdx_boxes_fit(isphpbdx_boxes *b, const float *box, int count, c
         b->dim[k] = (int)n + 1, cells *= b->dim[k];
     }
     if (cells > (double)b->cell_capacity) return false;
-    for (i = 0; i < count; ++i) {
-        double n = 1.0;
-        for (k = 0; k < 3; ++k) n *= isphpbdx_cell(b, k, box[6 * i + 3 + k]) - isphpbdx_cell(b, k, box[6 * i + k]) + 1;
-        items += n;
+    isphpbdx_run(parallel, isphpbdx_cells_task, s, isphpbdx_block_count(s->count));
+    for (i = 0; i < s->count; ++i) {
+        const uint32_t more = b->last[i] - b->first[i]; /* no axis borrows from the next */
+        items += (double)((1u + (more & 1023u)) * (1u + (more >> 10 & 1023u))) * (double)(1u + (more >> 20));
     }
     return items <= (double)b->item_capacity;
 }
-static void isphpbdx_boxes_build(isphpbdx_boxes *b, const float *box, int count, float size) {
+/* Counts a box in its cells, or puts it there. */
+static void isphpbdx_boxes_enter(isphpbdx_boxes *b, int i, bool put) {
+    const uint32_t f = b->first[i], l = b->last[i];
+    int x, y, z;
+    for (z = (int)(f >> 20); z <= (int)(l >> 20); ++z)
+        for (y = (int)(f >> 10 & 1023u); y <= (int)(l >> 10 & 1023u); ++y)
+            for (x = (int)(f & 1023u); x <= (int)(l & 1023u); ++x) {
+                int *cell = b->start + (z * b->dim[1] + y) * b->dim[0] + x;
+                if (put) b->item[--*cell] = i;
+                else ++*cell;
+            }
+}
+static void isphpbdx_boxes_build(isphpbdx_coupling *c, float size) {
+    isphpbdx_boxes *b = &c->boxes;
+    isphpbdx_sorting s;
     float hi[3];
-    int i, k, x, y, z, pass, sum = 0, total;
-    if (!isphpbdx_boxes_bounds(b, box, count, hi)) return;
-    while (!isphpbdx_boxes_fit(b, box, count, hi, size)) size *= 1.5f;
+    int i, sum = 0, total;
+    s.boxes = b, s.box = c->box, s.count = c->face_count;
+    if (!isphpbdx_boxes_bounds(b, c->box, c->face_count, hi)) return;
+    while (!isphpbdx_boxes_fit(&s, &c->fluid->desc.parallel, hi, size)) size *= 1.5f;
     total = b->dim[0] * b->dim[1] * b->dim[2];
     memset(b->start, 0, ((size_t)total + 1) * sizeof(int));
-    for (pass = 0; pass < 2; ++pass) {
-        for (i = pass ? count - 1 : 0; pass ? i >= 0 : i < count; i += pass ? -1 : 1) {
-            int a[3], e[3];
-            for (k = 0; k < 3; ++k)
-                a[k] = isphpbdx_cell(b, k, box[6 * i + k]), e[k] = isphpbdx_cell(b, k, box[6 * i + 3 + k]);
-            b->first[i] = (uint32_t)a[0] | (uint32_t)a[1] << 10 | (uint32_t)a[2] << 20;
-            for (z = a[2]; z <= e[2]; ++z)
-                for (y = a[1]; y <= e[1]; ++y)
-                    for (x = a[0]; x <= e[0]; ++x) {
-                        int *cell = b->start + (z * b->dim[1] + y) * b->dim[0] + x;
-                        if (pass) b->item[--*cell] = i;
-                        else ++*cell;
-                    }
-        }
-        for (i = 0; i < total && !pass; ++i) sum += b->start[i], b->start[i] = sum;
-        if (!pass) b->start[total] = sum;
-    }
+    for (i = 0; i < c->face_count; ++i) isphpbdx_boxes_enter(b, i, false);
+    for (i = 0; i < total; ++i) sum += b->start[i], b->start[i] = sum;
+    b->start[total] = sum;
+    for (i = c->face_count - 1; i >= 0; --i) isphpbdx_boxes_enter(b, i, true);
 }
-/* Faces whose boxes share a cell with the box lo .. hi, each once. */
+/* Faces whose boxes share a cell with the box lo .. hi, each once: in the first of these cells, which beyond the lowest
+   on an axis is where the face begins. */
 static int isphpbdx_boxes_gather(const isphpbdx_boxes *b, const float lo[3], const float hi[3], int *out, int room) {
     int a[3], e[3], k, x, y, z, j, n = 0;
     if (b->empty) return 0;
@@ -1395,13 +1433,13 @@ static int isphpbdx_boxes_gather(const isphpbdx_boxes *b, const float lo[3], con
     for (z = a[2]; z <= e[2]; ++z)
         for (y = a[1]; y <= e[1]; ++y)
             for (x = a[0]; x <= e[0]; ++x) {
-                const int cell = (z * b->dim[1] + y) * b->dim[0] + x;
-                for (j = b->start[cell]; j < b->start[cell + 1]; ++j) {
-                    const uint32_t f = b->first[b->item[j]];
-                    if (isphpbdx_maxi((int)(f & 1023u), a[0]) != x ||
-                        isphpbdx_maxi((int)(f >> 10 & 1023u), a[1]) != y || isphpbdx_maxi((int)(f >> 20), a[2]) != z)
-                        continue;
-                    if (n < room) out[n++] = b->item[j];
+                const int *cell = b->start + (z * b->dim[1] + y) * b->dim[0] + x;
+                const uint32_t mask =
+                    (x > a[0] ? 1023u : 0u) | (y > a[1] ? 1023u << 10 : 0u) | (z > a[2] ? 1023u << 20 : 0u);
+                const uint32_t here = ((uint32_t)x | (uint32_t)y << 10 | (uint32_t)z << 20) & mask;
+                for (j = cell[0]; j < cell[1] && n < room; ++j) {
+                    out[n] = b->item[j];
+                    n += mask == 0u || (b->first[b->item[j]] & mask) == here;
                 }
             }
     return n;
@@ -1449,6 +1487,15 @@ static void isphpbdx_find_pulls(isphpbdx_coupling *c) {
     int v;
     for (v = 0; v < c->soft->counts.vertices; ++v) isphpbdx_put3(c->pull, v, c->known[c->soft->vertex_body[v]].drift);
 }
+static void isphpbdx_faces_task(void *ctx, int block) {
+    isphpbdx_coupling *c = (isphpbdx_coupling *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHPBDX_BLOCK, c->face_count);
+    int f;
+    for (f = block * ISPHPBDX_BLOCK; f < end; ++f) {
+        isphpbdx_face_make(c->face + f, c->soft->positions, c->soft->velocities);
+        isphpbdx_face_box(c, f, c->soft->positions, c->soft->positions);
+    }
+}
 /* Lists the wet triangles. */
 static void isphpbdx_list_faces(isphpbdx_coupling *c) {
     const ipbd_arrays a = ipbd_world_arrays(c->soft);
@@ -1460,14 +1507,13 @@ static void isphpbdx_list_faces(isphpbdx_coupling *c) {
         const int body = (int)c->soft->vertex_body[a.triangles[3 * t]];
         isphpbdx_face *f = c->face + c->face_count;
         if (!c->wet[body].fluids) continue;
-        for (k = 0; k < 3; ++k) f->v[k] = (int)a.triangles[3 * t + k];
-        f->body = body, f->shape.open_edges = c->open_edges[t];
-        isphpbdx_face_make(f, a.positions, a.velocities);
-        isphpbdx_face_box(c, c->face_count, a.positions, a.positions);
-        for (k = 0; k < 3; ++k) c->degree[f->v[k]]++;
-        area += 0.5 * (double)isphpbdx_length(isphpbdx_cross(f->shape.edge1, f->shape.edge2));
+        for (k = 0; k < 3; ++k) f->v[k] = (int)a.triangles[3 * t + k], c->degree[f->v[k]]++;
+        f->body = body, f->shape.open_edges = c->open_edges[t], f->sides = 0;
         c->face_count++;
     }
+    isphpbdx_run(&c->fluid->desc.parallel, isphpbdx_faces_task, c, isphpbdx_block_count(c->face_count));
+    for (t = 0; t < c->face_count; ++t)
+        area += 0.5 * (double)isphpbdx_length(isphpbdx_cross(c->face[t].shape.edge1, c->face[t].shape.edge2));
     c->smoothing = area > 0.0 ? isphpbdx_mini((int)(2.0 * (double)(c->dx * c->dx) * c->face_count / area + 0.5), 8) : 0;
 }
 
@@ -1955,16 +2001,27 @@ static void isphpbdx_star_vertex(isphpbd_world *world, int v) {
 }
 
 /* ==== [coupling-sides] who is on which side ========================================================================*/
-static void isphpbdx_guard(isphpbdx_coupling *c) {
+/* On which sides of the faces particles are, and of the faces round each vertex. */
+static void isphpbdx_find_sides(isphpbdx_coupling *c) {
     int i, k, j;
     memset(c->sides, 0, (size_t)c->soft->counts.vertices);
     for (i = 0; i < c->water.count; ++i)
         for (k = 0; k < c->near_count[i]; ++k) {
             const isphpbdx_nearby *n = c->nearby + ISPHPBDX_NEAR * (size_t)i + (size_t)k;
-            for (j = 0; j < 3; ++j) c->sides[c->face[n->face].v[j]] |= n->gap < 0.0f ? 1u : 2u;
+            c->face[n->face].sides |= n->gap < 0.0f ? 1 : 2;
         }
-    for (i = 0; i < c->water.count; ++i) {
-        c->guarded[i] = 0;
+    for (i = 0; i < c->face_count; ++i)
+        for (j = 0; j < 3; ++j) c->sides[c->face[i].v[j]] |= (uint8_t)c->face[i].sides;
+}
+static int isphpbdx_nearest_body(const isphpbdx_coupling *c, int i) {
+    if (c->place_count[i] > 0) return c->face[c->place[ISPHPBDX_PLACES * (size_t)i].face].body;
+    return c->near_count[i] > 0 ? c->face[c->nearby[ISPHPBDX_NEAR * (size_t)i].face].body : -1;
+}
+static void isphpbdx_guard_task(void *ctx, int block) {
+    const isphpbdx_coupling *c = (const isphpbdx_coupling *)ctx;
+    int i, k;
+    for (i = block * ISPHPBDX_BLOCK; i < isphpbdx_particle_end(c, block); ++i) {
+        c->guarded[i] = 0, c->book[i] = isphpbdx_nearest_body(c, i);
         for (k = 0; k < c->near_count[i] && !c->guarded[i]; ++k) {
             const int *v = c->face[c->nearby[ISPHPBDX_NEAR * (size_t)i + (size_t)k].face].v;
             c->guarded[i] = c->sides[v[0]] == 3u || c->sides[v[1]] == 3u || c->sides[v[2]] == 3u;
@@ -1991,11 +2048,6 @@ static bool isphpbdx_water_separated(void *user, int i, int j) {
    back, places are mended without a change of velocity. The books of a body hold what its water did in the end less
    what it should have; a small rigid motion of that water takes the difference, as in [balance] of the fluid. */
 
-/* Whose books particle i is in: those of the body that it is nearest to; -1: nobody's. */
-static int isphpbdx_book_of(const isphpbdx_coupling *c, int i) {
-    if (c->place_count[i] > 0) return c->face[c->place[ISPHPBDX_PLACES * (size_t)i].face].body;
-    return c->near_count[i] > 0 ? c->face[c->nearby[ISPHPBDX_NEAR * (size_t)i].face].body : -1;
-}
 /* Momentum at a place that is owed by (sign 1) or to (sign -1) the water of a body. */
 static void isphpbdx_book(isphpbdx_coupling *c, int body, isphpbd_vec3 at, isphpbd_vec3 momentum, double sign) {
     if (body < 0) return;
@@ -2011,7 +2063,7 @@ static void isphpbdx_book_couple(isphpbdx_coupling *c, int body, isphpbd_vec3 r,
 static void isphpbdx_book_water(isphpbdx_coupling *c, double sign) {
     int i;
     for (i = 0; i < c->water.count; ++i) {
-        const int body = isphpbdx_book_of(c, i);
+        const int body = c->book[i];
         const float mass = c->water.material_mass[c->water.material[i]];
         if (body < 0) continue;
         isphpbdx_book(c, body, isphpbdx_get3(c->x1, i), isphpbdx_scale(isphpbdx_get3(c->u1, i), mass), sign);
@@ -2036,29 +2088,44 @@ static void isphpbdx_book_lent(isphpbdx_coupling *c) {
                       isphpbdx_scale(isphpbdx_get3(c->pull, v), lent * c->seconds), 1.0);
     }
 }
+static void isphpbdx_settle_task(void *ctx, int block) {
+    const isphpbdx_coupling *c = (const isphpbdx_coupling *)ctx;
+    int i;
+    for (i = block * ISPHPBDX_BLOCK; i < isphpbdx_particle_end(c, block); ++i) {
+        const isphpbd_vec3 at = isphpbdx_sub(isphpbdx_get3(c->x1, i), isphx_books_origin(c->fluid));
+        if (c->book[i] < 0) continue;
+        isphpbdx_add3(c->u1, i, isphpbdx_scale(isphx_account_at(c->books + c->book[i], at), -1.0f));
+    }
+}
+/* What water has in the end has been written down. */
 static void isphpbdx_books_close(isphpbdx_coupling *c) {
     const float most = 0.1f * c->dx / c->seconds;
-    int i, slot;
-    isphpbdx_book_water(c, 1.0);
+    int slot;
     for (slot = 0; slot < c->soft->counts.bodies; ++slot) {
         isphx_account_settle(c->books + slot, most);
         isphx_account_check(c->books + slot);
     }
-    for (i = 0; i < c->water.count; ++i) {
-        const int body = isphpbdx_book_of(c, i);
-        const isphpbd_vec3 at = isphpbdx_sub(isphpbdx_get3(c->x1, i), isphx_books_origin(c->fluid));
-        if (body >= 0) isphpbdx_add3(c->u1, i, isphpbdx_scale(isphx_account_at(c->books + body, at), -1.0f));
-    }
+    isphpbdx_run_particles(c, isphpbdx_settle_task, c);
 }
 
 /* ==== [coupling-water] hooks of the fluid ==========================================================================*/
+static void isphpbdx_begin_task(void *ctx, int index) { /* serial work, side by side */
+    isphpbdx_coupling *c = (isphpbdx_coupling *)ctx;
+    if (index == 0) isphpbdx_lend(c);
+    else isphpbdx_find_sides(c);
+}
+static void isphpbdx_star_task(void *ctx, int block) {
+    isphpbd_world *world = (isphpbd_world *)ctx;
+    int v;
+    for (v = block * ISPHPBDX_BLOCK; v < isphpbdx_vertex_end(&world->coupling, block); ++v)
+        isphpbdx_star_vertex(world, v);
+}
 static void isphpbdx_water_begin(void *user, const float *positions, const float *velocities, int count,
                                  float seconds) {
     isphpbd_world *world = (isphpbd_world *)user;
     isphpbdx_coupling *c = &world->coupling;
     const uint64_t began = isphpbdx_ticks(&world->desc.clock);
     const size_t bytes = 16 * (size_t)c->soft->counts.vertices;
-    int v;
     c->water = isph_fluid_coupled(c->fluid);
     c->water.count = count;
     c->x0 = positions, c->u0 = velocities, c->seconds = seconds;
@@ -2074,11 +2141,11 @@ static void isphpbdx_water_begin(void *user, const float *positions, const float
     memset(c->books, 0, (size_t)c->soft->counts.bodies * sizeof *c->books);
     isphpbdx_list_faces(c);
     isphpbdx_find_pulls(c);
-    isphpbdx_boxes_build(&c->boxes, c->box, c->face_count, c->reach);
+    isphpbdx_boxes_build(c, c->reach);
     isphpbdx_run_particles(c, isphpbdx_places_task, c);
-    isphpbdx_lend(c);
-    for (v = 0; v < c->soft->counts.vertices; ++v) isphpbdx_star_vertex(world, v);
-    isphpbdx_guard(c);
+    isphpbdx_run(&c->fluid->desc.parallel, isphpbdx_begin_task, c, 2);
+    isphpbdx_run_vertices(c, isphpbdx_star_task, world);
+    isphpbdx_run_particles(c, isphpbdx_guard_task, c);
     world->stats.ticks_coupling += isphpbdx_ticks(&world->desc.clock) - began;
 }
 static int isphpbdx_water_walls(void *user, int index, isphpbd_vec3 position, float reach, isph_wall *out,
@@ -2163,8 +2230,6 @@ static void isphpbdx_yield_task(void *ctx, int block) {
         r->velocity_change[e] = -sum;
     }
 }
-static int isphpbdx_block_count(int items) { return (items + ISPHPBDX_BLOCK - 1) / ISPHPBDX_BLOCK; }
-
 /* Impulses to vertices, by their effective masses to velocities, and back to the walls: B^T W B. */
 static void isphpbdx_water_respond(void *user, const float *impulse, float *velocity_change, int wall_count) {
     isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
@@ -2225,9 +2290,18 @@ static void isphpbdx_quad_make(const isphpbdx_coupling *c, const isphpbdx_nearby
         quad->gap[k] = one->gap;
     }
 }
-/* Of `count` faces near a particle, as bits, those whose plane it has passed or is nearer to than to be left alone: the
-   others cannot touch it. The limit is that of isphpbdx_touches() and a little more, for the rounding of squares. */
-static int isphpbdx_near_planes(const isphpbdx_quad *quad, const float *now, int count, isphpbd_vec3 x, float keep) {
+/* Which of four points, d from the first corners, have barycentric coordinates above 0, as bits: as
+   isphpbdx_barycentric() finds them, and a little more. */
+static int isphpbdx_above_triangles(ipbdx_v4 e1, ipbdx_v4 e2, ipbdx_v4 n, isphpbdx_f4 nn, ipbdx_v4 d) {
+    const isphpbdx_f4 least = isphpbdx_f4_mul(isphpbdx_f4_all(-1e-4f), nn);
+    const isphpbdx_f4 b1 = ipbdx_v4_dot(ipbdx_v4_cross(d, e2), n), b2 = ipbdx_v4_dot(ipbdx_v4_cross(e1, d), n);
+    return isphpbdx_f4_below(least, isphpbdx_f4_min(isphpbdx_f4_min(b1, b2),
+                                                    isphpbdx_f4_sub(isphpbdx_f4_sub(nn, b1), b2)));
+}
+/* Of four faces near a particle, as bits, those whose plane it has passed, or is nearer to than to be left alone with
+   the face below it: the others cannot touch it. The limit is that of isphpbdx_touches() and a little more, for the
+   rounding of squares. */
+static int isphpbdx_near_planes(const isphpbdx_quad *quad, const float *now, isphpbd_vec3 x, float keep) {
     const ipbdx_v4 a = ipbdx_gather(now, quad->v[0]).p, e1 = ipbdx_v4_sub(ipbdx_gather(now, quad->v[1]).p, a),
                    e2 = ipbdx_v4_sub(ipbdx_gather(now, quad->v[2]).p, a), n = ipbdx_v4_cross(e1, e2);
     const isphpbdx_f4 zero = isphpbdx_f4_all(0.0f), nn = ipbdx_v4_dot(n, n), gap = isphpbdx_f4_load(quad->gap);
@@ -2235,11 +2309,13 @@ static int isphpbdx_near_planes(const isphpbdx_quad *quad, const float *now, int
                                               isphpbdx_f4_all(1.00001f));
     isphpbdx_f4 scaled;
     ipbdx_v4 d;
+    int passed, close;
     d.x = isphpbdx_f4_all(x.x), d.y = isphpbdx_f4_all(x.y), d.z = isphpbdx_f4_all(x.z);
-    scaled = ipbdx_v4_dot(n, ipbdx_v4_sub(d, a));
-    return ((isphpbdx_f4_below(gap, zero) ^ isphpbdx_f4_below(scaled, zero)) |
-            isphpbdx_f4_below(isphpbdx_f4_mul(scaled, scaled), isphpbdx_f4_mul(limit, nn))) &
-           isphpbdx_f4_below(zero, nn) & ((1 << count) - 1);
+    d = ipbdx_v4_sub(d, a), scaled = ipbdx_v4_dot(n, d);
+    passed = isphpbdx_f4_below(gap, zero) ^ isphpbdx_f4_below(scaled, zero);
+    close = isphpbdx_f4_below(isphpbdx_f4_mul(scaled, scaled), isphpbdx_f4_mul(limit, nn));
+    if ((passed | close) == 0) return 0;
+    return (passed | (close & isphpbdx_above_triangles(e1, e2, n, nn, d))) & isphpbdx_f4_below(zero, nn);
 }
 static bool isphpbdx_touches(const isphpbdx_coupling *c, const float *now, const isphpbdx_nearby *near_face,
                              isphpbd_vec3 x0, isphpbd_vec3 x, isphpbdx_touching *out) {
@@ -2291,7 +2367,7 @@ static void isphpbdx_book_owed(isphpbdx_coupling *c) {
     for (v = 0; v < c->soft->counts.vertices; ++v)
         for (k = 0; k < 3; ++k) c->books[c->soft->vertex_body[v]].left[3 + k] += c->lever[v][k];
     for (m = 0; m < c->mover_count; ++m)
-        for (k = 0; k < 6; ++k) c->books[isphpbdx_book_of(c, c->mover[m].particle)].left[k] -= c->owed[m][k];
+        for (k = 0; k < 6; ++k) c->books[c->book[c->mover[m].particle]].left[k] -= c->owed[m][k];
 }
 /* One contact: equal and opposite corrections by effective masses. They become velocity, so they take the approach of
    this substep and no more; the rest of the depth is a matter of places alone, see isphpbdx_displace(). */
@@ -2337,35 +2413,40 @@ static void isphpbdx_displace(isphpbdx_coupling *c) {
                 const isphpbd_vec3 moved = isphpbdx_scale(push, -t.b[j] * c->weight[f->v[j]]);
                 isphpbdx_add3(now, f->v[j], moved);
                 isphpbdx_book_couple(
-                    c, isphpbdx_book_of(c, i), moved,
+                    c, c->book[i], moved,
                     isphpbdx_scale(isphpbdx_get3(c->soft->velocities, f->v[j]), c->soft->masses[f->v[j]]), 1.0);
             }
         }
     }
 }
-/* Which of the faces k .. end - 1 of a mover are near? Those from its first on, four by four, were looked up before. */
-static int isphpbdx_mover_near(const isphpbdx_coupling *c, const isphpbdx_mover *mover, const float *now, int k,
-                               int end) {
-    isphpbdx_quad made;
-    if (mover->quad >= 0 && k % 4 == 0)
-        return isphpbdx_near_planes(c->quad + mover->quad + k / 4, now, end - k, mover->at, c->keep);
-    isphpbdx_quad_make(c, c->nearby + ISPHPBDX_NEAR * (size_t)mover->particle + (size_t)k, end - k, &made);
-    return isphpbdx_near_planes(&made, now, end - k, mover->at, c->keep);
+/* The first of four faces of a particle, counted from k and the bits of `open`, that touches it and is met; the bits of
+   those that are left, 0: none. */
+static int isphpbdx_meet_first(isphpbdx_coupling *c, float *now, isphpbdx_mover *mover, int k, int open, float h) {
+    const isphpbdx_nearby *n = c->nearby + ISPHPBDX_NEAR * (size_t)mover->particle + (size_t)k;
+    const bool inside = c->inside[mover->particle] != 0;
+    int j;
+    for (j = 0; open >> j != 0; ++j) {
+        isphpbdx_touching t;
+        if (!(open >> j & 1) || (inside && c->wet[c->face[n[j].face].body].solid)) continue;
+        if (!isphpbdx_touches(c, now, n + j, isphx_vec(c->x0 + 4 * (size_t)mover->particle), mover->at, &t)) continue;
+        isphpbdx_contact(c, now, c->face + n[j].face, &t, mover, h);
+        return 14 << j & 15;
+    }
+    return 0;
 }
-/* The contacts of one particle, one after the other. */
+/* The contacts of one particle, one after the other. Its faces were looked up before, from its first quad on. */
 static void isphpbdx_meet_faces(isphpbdx_coupling *c, float *now, isphpbdx_mover *mover, float h) {
     const int i = mover->particle, count = c->contact_count[i];
-    const isphpbdx_nearby *n = c->nearby + ISPHPBDX_NEAR * (size_t)i;
-    int k = 0;
-    while (k < count) {
-        const int first = k, end = isphpbdx_mini(k + 4, count), mask = isphpbdx_mover_near(c, mover, now, k, end);
-        bool moved = false; /* then the others are looked at anew */
-        for (; k < end && !moved; ++k) {
-            isphpbdx_touching t;
-            if (!(mask >> (k - first) & 1) || (c->inside[i] && c->wet[c->face[n[k].face].body].solid)) continue;
-            moved = isphpbdx_touches(c, now, n + k, isphx_vec(c->x0 + 4 * (size_t)i), mover->at, &t);
-            if (moved) isphpbdx_contact(c, now, c->face + n[k].face, &t, mover, h);
-        }
+    isphpbdx_quad made;
+    int k;
+    for (k = 0; k < count; k += 4) {
+        const int room = isphpbdx_mini(count - k, 4), all = 15 >> (4 - room);
+        const isphpbdx_quad *quad = &made;
+        int left;
+        if (mover->quad >= 0) quad = c->quad + mover->quad + k / 4;
+        else isphpbdx_quad_make(c, c->nearby + ISPHPBDX_NEAR * (size_t)i + (size_t)k, room, &made);
+        for (left = all; left != 0; left = all & isphpbdx_meet_first(c, now, mover, k, left, h))
+            left &= isphpbdx_near_planes(quad, now, mover->at, c->keep); /* who was moved looks anew at the others */
     }
 }
 typedef struct isphpbdx_meeting {
@@ -2433,41 +2514,55 @@ static void isphpbdx_soft_begin(ipbd_world *world, const ipbd_arrays *arrays, fl
     isphpbdx_run(parallel, isphpbdx_load_task, &k, isphpbdx_block_count(arrays->vertex_count));
     isphpbdx_run(parallel, isphpbdx_advance_task, &k, isphpbdx_block_count(c->mover_count));
 }
+static void isphpbdx_crumbs_task(void *ctx, int block) {
+    const isphpbdx_meeting *k = (const isphpbdx_meeting *)ctx;
+    isphpbdx_coupling *c = k->c;
+    int v;
+    for (v = block * ISPHPBDX_BLOCK; v < isphpbdx_vertex_end(c, block); ++v) {
+        isphpbdx_add3(c->soft->velocities, v, isphpbdx_scale(isphpbdx_get3(c->crumbs, v), 1.0f / k->h));
+        memset(c->crumbs + 4 * (size_t)v, 0, 4 * sizeof(float));
+    }
+}
 static void isphpbdx_soft_end(ipbd_world *world, const ipbd_arrays *arrays, float h, void *user) {
     isphpbdx_coupling *c = &((isphpbd_world *)user)->coupling;
-    int v;
+    isphpbdx_meeting k;
     (void)world;
     if (!c->in_step) return;
-    for (v = 0; v < arrays->vertex_count; ++v)
-        isphpbdx_add3(arrays->velocities, v, isphpbdx_scale(isphpbdx_get3(c->crumbs, v), 1.0f / h));
-    memset(c->crumbs, 0, 16 * (size_t)arrays->vertex_count);
+    k.c = c, k.now = arrays->positions, k.h = h, k.patch = NULL;
+    isphpbdx_run_vertices(c, isphpbdx_crumbs_task, &k);
 }
-/* The faces of a mover, four by four, in one place: the sweeps come by often. */
-static void isphpbdx_list_quads(isphpbdx_coupling *c, isphpbdx_mover *m) {
-    const int count = c->contact_count[m->particle];
-    int k;
-    m->quad = -1;
-    if (c->quad_count + (count + 3) / 4 > c->quad_capacity) return;
-    m->quad = c->quad_count;
-    for (k = 0; k < count; k += 4)
-        isphpbdx_quad_make(c, c->nearby + ISPHPBDX_NEAR * (size_t)m->particle + (size_t)k,
-                           isphpbdx_mini(4, count - k), c->quad + c->quad_count++);
-}
+/* Which particles move in the constraint loop, and where the faces of each will be, four by four. */
 static void isphpbdx_list_movers(isphpbdx_coupling *c) {
     int i;
     c->mover_count = c->quad_count = 0;
     for (i = 0; i < c->water.count; ++i) {
+        const int quads = (c->contact_count[i] + 3) / 4;
         isphpbdx_mover *m = c->mover + c->mover_count;
-        if (c->contact_count[i] == 0) continue;
-        m->particle = i, m->at = isphx_vec(c->x0 + 4 * (size_t)i), m->weight = 1.0f / isphpbdx_particle_mass(c, i);
-        /* what is not velocity is kept aside: density displacement, contact with the fluid's own walls */
-        isphpbdx_put3(c->x1, i,
-                      isphpbdx_sub(isphx_vec(c->x1 + 4 * (size_t)i),
-                                   isphpbdx_madd(m->at, isphx_vec(c->u1 + 4 * (size_t)i), c->seconds)));
-        isphpbdx_list_quads(c, m);
+        if (quads == 0) continue;
+        m->particle = i, m->quad = c->quad_count + quads > c->quad_capacity ? -1 : c->quad_count;
+        if (m->quad >= 0) c->quad_count += quads;
         c->mover_count++;
     }
-    memset(c->owed, 0, (size_t)c->mover_count * sizeof *c->owed);
+}
+/* The faces are in one place, because the sweeps come by often. */
+static void isphpbdx_start_mover(isphpbdx_coupling *c, isphpbdx_mover *m) {
+    const int i = m->particle, count = c->contact_count[i];
+    int k;
+    m->at = isphx_vec(c->x0 + 4 * (size_t)i), m->weight = 1.0f / isphpbdx_particle_mass(c, i);
+    /* what is not velocity is kept aside: density displacement, contact with the fluid's own walls */
+    isphpbdx_put3(c->x1, i,
+                  isphpbdx_sub(isphx_vec(c->x1 + 4 * (size_t)i),
+                               isphpbdx_madd(m->at, isphx_vec(c->u1 + 4 * (size_t)i), c->seconds)));
+    for (k = 0; k < count && m->quad >= 0; k += 4)
+        isphpbdx_quad_make(c, c->nearby + ISPHPBDX_NEAR * (size_t)i + (size_t)k, isphpbdx_mini(4, count - k),
+                           c->quad + m->quad + k / 4);
+    memset(c->owed[m - c->mover], 0, sizeof *c->owed);
+}
+static void isphpbdx_movers_task(void *ctx, int block) {
+    isphpbdx_coupling *c = (isphpbdx_coupling *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHPBDX_BLOCK, c->mover_count);
+    int m;
+    for (m = block * ISPHPBDX_BLOCK; m < end; ++m) isphpbdx_start_mover(c, c->mover + m);
 }
 
 /* The vertices of a patch: what their shades are together; then one more. */
@@ -2756,8 +2851,7 @@ static void isphpbdx_stop(isphpbdx_coupling *c, int i, const isphpbdx_hit *hit) 
     if (!(approach < 0.0f)) return;
     for (j = 0; j < 3; ++j) sum += b[j] * b[j] * soft->inverse_masses[v[j]];
     isphpbdx_add3(c->u1, i, isphpbdx_scale(n, -approach * w / sum));
-    isphpbdx_book(c, isphpbdx_book_of(c, i), isphpbdx_mix3(soft->positions, v, b), isphpbdx_scale(n, -approach / sum),
-                  -1.0);
+    isphpbdx_book(c, c->book[i], isphpbdx_mix3(soft->positions, v, b), isphpbdx_scale(n, -approach / sum), -1.0);
     for (j = 0; j < 3; ++j)
         isphpbdx_add3(soft->velocities, v[j], isphpbdx_scale(n, approach * b[j] * soft->inverse_masses[v[j]] / sum));
 }
@@ -2785,7 +2879,6 @@ static void isphpbdx_take_place(isphpbdx_coupling *c, int i, int mate) {
 static void isphpbdx_rescue(isphpbd_world *world) {
     isphpbdx_coupling *c = &world->coupling;
     int pass, i;
-    c->lost_count = c->returned = 0;
     for (pass = 0; pass < ISPHPBDX_PASSES; ++pass)
         for (i = 0; i < c->water.count; ++i) {
             const int mate = c->lost[i] == 1 ? isphpbdx_companion(world, i) : -1;
@@ -2796,21 +2889,35 @@ static void isphpbdx_rescue(isphpbd_world *world) {
         c->lost[i] = c->lost[i] == 1;
     }
 }
-static void isphpbdx_fence_all(isphpbd_world *world) {
-    isphpbdx_coupling *c = &world->coupling;
-    int f, i;
+static void isphpbdx_paths_task(void *ctx, int block) {
+    isphpbdx_coupling *c = (isphpbdx_coupling *)ctx;
+    const int end = isphpbdx_mini((block + 1) * ISPHPBDX_BLOCK, c->face_count);
+    int f;
+    for (f = block * ISPHPBDX_BLOCK; f < end; ++f) isphpbdx_face_box(c, f, c->origin, c->soft->positions);
+}
+/* The farthest way of a vertex in the substep. */
+static float isphpbdx_farthest(const isphpbdx_coupling *c) {
     float far2 = 0.0f;
-    for (f = 0; f < c->face_count; ++f) isphpbdx_face_box(c, f, c->origin, c->soft->positions);
-    for (f = 0; f < c->soft->counts.vertices; ++f) {
-        const isphpbd_vec3 way = isphpbdx_sub(isphpbdx_get3(c->soft->positions, f), isphpbdx_get3(c->origin, f));
+    int v;
+    for (v = 0; v < c->soft->counts.vertices; ++v) {
+        const isphpbd_vec3 way = isphpbdx_sub(isphpbdx_get3(c->soft->positions, v), isphpbdx_get3(c->origin, v));
         far2 = isphpbdx_max(far2, isphpbdx_dot(way, way));
     }
-    c->moved = sqrtf(far2);
-    isphpbdx_boxes_build(&c->boxes, c->box, c->face_count, 2.0f * c->dx);
+    return sqrtf(far2);
+}
+static void isphpbdx_fence_all(isphpbd_world *world) {
+    isphpbdx_coupling *c = &world->coupling;
+    bool lost = false;
+    int i;
+    isphpbdx_run(&c->fluid->desc.parallel, isphpbdx_paths_task, c, isphpbdx_block_count(c->face_count));
+    isphpbdx_boxes_build(c, 2.0f * c->dx);
     isphpbdx_run_particles(c, isphpbdx_fence_task, c);
-    for (i = 0; i < c->water.count; ++i)
+    for (i = 0; i < c->water.count; ++i) {
         if (!c->lost[i] && c->hit[i].face >= 0) isphpbdx_stop(c, i, c->hit + i);
-    isphpbdx_rescue(world);
+        lost = lost || c->lost[i];
+    }
+    c->lost_count = c->returned = 0;
+    if (lost) isphpbdx_rescue(world);
 }
 
 /* ==== [coupling-homes] who is inside of which closed surface ========================================================
@@ -2912,16 +3019,20 @@ static void isphpbdx_check_homes(isphpbdx_coupling *c) {
 
 /* ==== [coupling-finish] ============================================================================================*/
 /* The momentum of lent mass goes back: every lender gets its share of the vertices' change of velocity. */
-static void isphpbdx_give_back(isphpbdx_coupling *c) {
-    int i, k, v;
-    for (v = 0; v < c->soft->counts.vertices; ++v)
+static void isphpbdx_gain_task(void *ctx, int block) {
+    const isphpbdx_coupling *c = (const isphpbdx_coupling *)ctx;
+    int v;
+    for (v = block * ISPHPBDX_BLOCK; v < isphpbdx_vertex_end(c, block); ++v)
         isphpbdx_put3(c->star, v,
                       c->weight[v] > 0.0f ? isphpbdx_sub(isphpbdx_get3(c->soft->velocities, v),
                                                          isphpbdx_madd(isphpbdx_get3(c->before, v),
                                                                        isphpbdx_get3(c->pull, v), c->seconds))
                                           : isphpbd_v3(0.0f, 0.0f, 0.0f));
-    for (i = 0; i < c->smoothing; ++i) isphpbdx_smooth(c, c->star, 0, 2, c->change);
-    for (i = 0; i < c->water.count; ++i) {
+}
+static void isphpbdx_share_task(void *ctx, int block) {
+    const isphpbdx_coupling *c = (const isphpbdx_coupling *)ctx;
+    int i, k;
+    for (i = block * ISPHPBDX_BLOCK; i < isphpbdx_particle_end(c, block); ++i) {
         const isphpbdx_spot *place = c->place + ISPHPBDX_PLACES * (size_t)i;
         const float share = isphpbdx_lent_share(c, i);
         float b[3];
@@ -2930,6 +3041,12 @@ static void isphpbdx_give_back(isphpbdx_coupling *c) {
         for (k = 0; k < 3; ++k)
             isphpbdx_add3(c->u1, i, isphpbdx_scale(isphpbdx_get3(c->star, c->face[place->face].v[k]), share * b[k]));
     }
+}
+static void isphpbdx_give_back(isphpbdx_coupling *c) {
+    int i;
+    isphpbdx_run_vertices(c, isphpbdx_gain_task, c);
+    for (i = 0; i < c->smoothing; ++i) isphpbdx_smooth(c, c->star, 0, 2, c->change);
+    isphpbdx_run_particles(c, isphpbdx_share_task, c);
 }
 /* How the water that a free shell carries was accelerated, on average. Lent mass takes part in that in the next
    substep: else a shell falls slower than its water, and momentum that goes back to water of another speed is energy
@@ -2953,10 +3070,11 @@ static void isphpbdx_find_drifts(isphpbdx_coupling *c) {
             c->known[i].drift = isphpbdx_scale(c->known[i].drift, 1.0f / (c->wet[i].lent * c->seconds));
 }
 /* What constraints did: all change of momentum that is neither water's nor gravity's. */
-static void isphpbdx_keep_reactions(isphpbdx_coupling *c) {
+static void isphpbdx_reactions_task(void *ctx, int block) {
+    const isphpbdx_coupling *c = (const isphpbdx_coupling *)ctx;
     const ipbd_world *soft = c->soft;
     int v;
-    for (v = 0; v < soft->counts.vertices; ++v) {
+    for (v = block * ISPHPBDX_BLOCK; v < isphpbdx_vertex_end(c, block); ++v) {
         const ipbdx_body *body = soft->bodies + soft->vertex_body[v];
         isphpbd_vec3 force;
         if (!(c->weight[v] > 0.0f)) continue;
@@ -3038,18 +3156,20 @@ static void isphpbdx_see_walls(isphpbdx_coupling *c) {
             c->seen, v,
             isphpbdx_madd(isphpbdx_get3(c->star, v), isphpbdx_get3(c->change, v), c->star[4 * (size_t)v + 3]));
 }
-/* By how much the constraints moved a vertex otherwise than the solve had it, m/s. */
-static isphpbd_vec3 isphpbdx_missed_by(const isphpbdx_coupling *c, int v) {
-    return isphpbdx_sub(
-        ipbdx_lerp3(isphpbdx_get3(c->before, v), isphpbdx_get3(c->soft->velocities, v), ISPHPBDX_YIELD),
-        isphpbdx_get3(c->seen, v));
+/* By how much the constraints moved a vertex otherwise than the solve had it, m/s, into `seen`. */
+static void isphpbdx_missed_task(void *ctx, int block) {
+    const isphpbdx_coupling *c = (const isphpbdx_coupling *)ctx;
+    int v;
+    for (v = block * ISPHPBDX_BLOCK; v < isphpbdx_vertex_end(c, block); ++v) {
+        const isphpbd_vec3 from = isphpbdx_get3(c->before, v), to = isphpbdx_get3(c->soft->velocities, v);
+        isphpbdx_put3(c->seen, v, isphpbdx_sub(ipbdx_lerp3(from, to, ISPHPBDX_YIELD), isphpbdx_get3(c->seen, v)));
+    }
 }
 /* Along the normals of the walls that particles touch: |u - v| of water and constraints at the wall, mean and largest,
    and of the particles themselves, which also move for reasons of their own. */
 static void isphpbdx_measure_mismatch(isphpbdx_coupling *c) {
     double sum = 0.0, slips = 0.0;
-    int i, n = 0, k, v;
-    for (v = 0; v < c->soft->counts.vertices; ++v) isphpbdx_put3(c->seen, v, isphpbdx_missed_by(c, v));
+    int i, n = 0, k;
     c->worst = 0.0f;
     for (i = 0; i < c->water.count; ++i) {
         const isphpbdx_spot *place = c->place + ISPHPBDX_PLACES * (size_t)i;
@@ -3092,6 +3212,28 @@ static void isphpbdx_begin_round(isphpbd_world *world) {
 }
 static void isphpbdx_softs_substep(isphpbd_world *world, float h);
 
+/* What is serial before the soft substeps and after them, side by side. */
+static void isphpbdx_before_task(void *ctx, int index) {
+    isphpbdx_coupling *c = (isphpbdx_coupling *)ctx;
+    const size_t vertices = (size_t)c->soft->counts.vertices;
+    if (index == 0) {
+        isphpbdx_book_water(c, -1.0);
+    } else if (index == 1) {
+        isphpbdx_see_walls(c);
+        memset(c->change, 0, 16 * vertices);
+    } else {
+        memset(c->crumbs, 0, 16 * vertices), memset(c->lever, 0, vertices * sizeof *c->lever);
+        isphpbdx_shade_patches(c);
+    }
+}
+static void isphpbdx_behind_task(void *ctx, int index) {
+    isphpbdx_coupling *c = (isphpbdx_coupling *)ctx;
+    int m;
+    if (index == 0) isphpbdx_measure_mismatch(c);
+    else if (index == 1) isphpbdx_book_owed(c);
+    else
+        for (m = 0; m < c->mover_count; ++m) isphpbdx_add3(c->x1, c->mover[m].particle, c->mover[m].at);
+}
 /* Water has its pressure and soft bodies their pushes: the constraints' half of a round. True: and another one. */
 static bool isphpbdx_water_again(void *user, const float *start, float *positions, float *velocities, int count,
                                  float seconds) {
@@ -3100,23 +3242,17 @@ static bool isphpbdx_water_again(void *user, const float *start, float *position
     const uint64_t began = isphpbdx_ticks(&world->desc.clock), constraints = world->stats.ticks_constraints;
     const float before = c->mismatch;
     bool again;
-    int m;
     (void)count;
     c->x0 = start, c->x1 = positions, c->u1 = velocities;
-    isphpbdx_see_walls(c);
-    memset(c->crumbs, 0, 16 * (size_t)c->soft->counts.vertices);
-    memset(c->lever, 0, (size_t)c->soft->counts.vertices * sizeof *c->lever);
     if (c->outer == 0 && world->desc.budget.outer_iterations > 1 && c->face_count > 0) isphpbdx_keep_softs(c);
-    memset(c->change, 0, 16 * (size_t)c->soft->counts.vertices);
-    isphpbdx_book_water(c, -1.0);
     isphpbdx_list_movers(c);
-    isphpbdx_shade_patches(c);
+    isphpbdx_run(&c->fluid->desc.parallel, isphpbdx_before_task, c, 3);
+    isphpbdx_run(&c->fluid->desc.parallel, isphpbdx_movers_task, c, isphpbdx_block_count(c->mover_count));
     c->in_step = true, c->haste = isphpbdx_find_haste(world);
     isphpbdx_softs_substep(world, seconds);
     c->in_step = false;
-    isphpbdx_book_owed(c);
-    for (m = 0; m < c->mover_count; ++m) isphpbdx_add3(c->x1, c->mover[m].particle, c->mover[m].at);
-    isphpbdx_measure_mismatch(c);
+    isphpbdx_run_vertices(c, isphpbdx_missed_task, c);
+    isphpbdx_run(&c->fluid->desc.parallel, isphpbdx_behind_task, c, 3);
     c->outer += c->contacts > 0;
     again = c->contacts > 0 && isphpbdx_wants_round(world, before);
     if (again) isphpbdx_begin_round(world);
@@ -3124,22 +3260,37 @@ static bool isphpbdx_water_again(void *user, const float *start, float *position
     world->stats.ticks_coupling -= world->stats.ticks_constraints - constraints;
     return again;
 }
+/* Serial work, two and two side by side. */
+static void isphpbdx_weigh_task(void *ctx, int index) {
+    isphpbdx_coupling *c = (isphpbdx_coupling *)ctx;
+    if (index == 0) isphpbdx_book_lent(c);
+    else isphpbdx_wake_pushed(c);
+}
+static void isphpbdx_drift_task(void *ctx, int index) {
+    isphpbdx_coupling *c = (isphpbdx_coupling *)ctx;
+    if (index == 0) isphpbdx_find_drifts(c);
+    else c->moved = isphpbdx_farthest(c);
+}
+static void isphpbdx_last_task(void *ctx, int index) {
+    isphpbdx_coupling *c = (isphpbdx_coupling *)ctx;
+    if (index == 0) isphpbdx_book_water(c, 1.0);
+    else isphpbdx_slow_softs(c);
+}
 static void isphpbdx_water_finish(void *user, const float *start, float *positions, float *velocities, int count,
                                   float seconds) {
     isphpbd_world *world = (isphpbd_world *)user;
     isphpbdx_coupling *c = &world->coupling;
     const uint64_t began = isphpbdx_ticks(&world->desc.clock);
     (void)start, (void)positions, (void)velocities, (void)count, (void)seconds; /* as in the last round */
-    isphpbdx_book_lent(c);
-    isphpbdx_keep_reactions(c);
-    isphpbdx_wake_pushed(c);
+    isphpbdx_run_vertices(c, isphpbdx_reactions_task, c);
+    isphpbdx_run(&c->fluid->desc.parallel, isphpbdx_weigh_task, c, 2);
     isphpbdx_displace(c);
     isphpbdx_give_back(c);
-    isphpbdx_find_drifts(c);
+    isphpbdx_run(&c->fluid->desc.parallel, isphpbdx_drift_task, c, 2);
     isphpbdx_fence_all(world);
     isphpbdx_check_homes(c);
+    isphpbdx_run(&c->fluid->desc.parallel, isphpbdx_last_task, c, 2);
     isphpbdx_books_close(c);
-    isphpbdx_slow_softs(c);
     world->stats.ticks_coupling += isphpbdx_ticks(&world->desc.clock) - began;
 }
 

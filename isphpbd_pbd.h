@@ -1380,6 +1380,7 @@ typedef struct ipbdx_counts {
 typedef struct ipbdx_partial {                                /* what one slab contributes to sums over its body */
     double mass, moment[3], momentum[3], spin[3], inertia[6]; /* inertia: xx yy zz xy xz yz */
     float fastest, forced; /* forced: largest stretch of a tether that a collider brought about in this substep */
+    float rest, excess;    /* of ipbdx_drift */
     int contacts, quarantined;
 } ipbdx_partial;
 
@@ -4436,7 +4437,9 @@ typedef struct ipbdx_near {
     int count, slots[IPBDX_NEAR];
     int planes; /* how many of the first are nothing else; with their normals */
     isphpbd_vec3 up[IPBDX_NEAR];
-} ipbdx_near; /* colliders that a slab may touch */
+    isphpbd_vec3 low[IPBDX_NEAR], high[IPBDX_NEAR]; /* paths outside of these bounds do not meet it */
+    bool met;                                       /* those of any, by the slab */
+} ipbdx_near;                                       /* colliders that a slab may touch */
 
 /* Above all of them, and there is nothing else? The distance is that of ipbdx_shape_distance() but for the order of its
    sums: each of its some 20 roundings is less than 1e-7 of the way from the plane's origin. */
@@ -4451,43 +4454,88 @@ static bool ipbdx_above_planes(const ipbd_world *world, const ipbdx_near *near_l
     return near_list->planes == near_list->count;
 }
 
-/* Two rounds: pushed out of one collider a vertex may be in another, or beyond the next triangle. */
+static bool ipbdx_path_is_off(const ipbd_world *world, int v, isphpbd_vec3 low, isphpbd_vec3 high) {
+    const float *a = world->starts + 4 * (size_t)v, *b = world->positions + 4 * (size_t)v;
+    return (a[0] < low.x && b[0] < low.x) || (a[0] > high.x && b[0] > high.x) || (a[1] < low.y && b[1] < low.y) ||
+           (a[1] > high.y && b[1] > high.y) || (a[2] < low.z && b[2] < low.z) || (a[2] > high.z && b[2] > high.z);
+}
+
+/* Two rounds: pushed out of one collider a vertex may be in another, or beyond the next triangle; so bounds count only
+   until it is pushed. */
 static int ipbdx_collide_vertex(ipbd_world *world, const ipbdx_body *body, int v, const ipbdx_near *near_list) {
     int round, i, hits = 0, all = 0;
     if (!(world->positions[4 * (size_t)v + 3] > 0.0f)) return 0;
     if (ipbdx_above_planes(world, near_list, v, 0.5f * body->thickness)) return 0;
     for (round = 0; round < 3; ++round, all += hits) {
-        for (i = 0, hits = 0; i < near_list->count; ++i)
+        for (i = 0, hits = 0; i < near_list->count; ++i) {
+            if (all + hits == 0 && ipbdx_path_is_off(world, v, near_list->low[i], near_list->high[i])) continue;
             hits += ipbdx_collide_pair(world, body, v, near_list->slots[i]);
+        }
         if (!hits || (near_list->count == 1 && world->colliders[near_list->slots[0]].type != IPBD_MESH)) break;
     }
     return all + hits > 0;
 }
-/* The sphere round a slab's swept box; m, with half the thickness. */
-static float ipbdx_slab_reach(const ipbd_world *world, const ipbdx_slab *slab, isphpbd_vec3 *centre) {
+/* A slab's swept box. */
+static void ipbdx_slab_box(const ipbd_world *world, const ipbdx_slab *slab, isphpbd_vec3 *low, isphpbd_vec3 *high) {
     const ipbdx_body *body = world->bodies + slab->body;
-    isphpbd_vec3 low = isphpbd_v3(IPBDX_FAR, IPBDX_FAR, IPBDX_FAR), high = isphpbdx_scale(low, -1.0f);
     int v;
+    *low = isphpbd_v3(IPBDX_FAR, IPBDX_FAR, IPBDX_FAR), *high = isphpbdx_scale(*low, -1.0f);
     for (v = body->vertex_begin + slab->vertex_begin; v < body->vertex_begin + slab->vertex_end; ++v) {
         isphpbd_vec3 a = ipbdx_v3(world->starts + 4 * (size_t)v), b = ipbdx_v3(world->positions + 4 * (size_t)v);
-        low = ipbdx_min3(low, ipbdx_min3(a, b)), high = ipbdx_max3(high, ipbdx_max3(a, b));
+        *low = ipbdx_min3(*low, ipbdx_min3(a, b)), *high = ipbdx_max3(*high, ipbdx_max3(a, b));
     }
-    *centre = ipbdx_lerp3(low, high, 0.5f);
-    return 0.5f * isphpbdx_length(isphpbdx_sub(high, low)) + 0.5f * body->thickness;
 }
-static void ipbdx_near_add(const ipbd_world *world, ipbdx_near *out, int slot) {
+static bool ipbdx_pose_equal(ipbd_pose a, ipbd_pose b) {
+    return a.position.x == b.position.x && a.position.y == b.position.y && a.position.z == b.position.z &&
+           a.rotation.x == b.rotation.x && a.rotation.y == b.rotation.y && a.rotation.z == b.rotation.z &&
+           a.rotation.w == b.rotation.w;
+}
+/* Half the size of a collider's box in its own frame, and its middle; false for what has none. */
+static bool ipbdx_local_box(const ipbd_world *world, const ipbdx_collider *c, isphpbd_vec3 *half,
+                            isphpbd_vec3 *middle) {
+    const float *root = world->collider_nodes + 6 * (size_t)c->triangle_begin;
+    *half = c->size, *middle = ipbdx_zero3();
+    if (c->type == IPBD_CAPSULE) *half = isphpbd_v3(c->size.x, c->size.x + c->size.y, c->size.x);
+    else if (c->type == IPBD_MESH)
+        *half = isphpbdx_scale(isphpbdx_sub(ipbdx_v3(root + 3), ipbdx_v3(root)), 0.5f),
+        *middle = ipbdx_lerp3(ipbdx_v3(root), ipbdx_v3(root + 3), 0.5f);
+    return c->type == IPBD_BOX || c->type == IPBD_CAPSULE || (c->type == IPBD_MESH && c->triangle_count > 0);
+}
+/* Bounds of a collider that stands still, with the distance r and room for rounding; of others, everything. */
+static void ipbdx_near_bounds(const ipbd_world *world, const ipbdx_collider *c, float r, isphpbd_vec3 *low,
+                              isphpbd_vec3 *high) {
+    const isphpbd_vec3 all = isphpbd_v3(3e38f, 3e38f, 3e38f);
+    isphpbd_vec3 half, middle, x, y, z;
+    float room;
+    *low = isphpbdx_scale(all, -1.0f), *high = all;
+    if (!ipbdx_pose_equal(c->start, c->end) || !ipbdx_local_box(world, c, &half, &middle)) return;
+    middle = ipbdx_pose_point(c->end, middle);
+    x = isphpbdx_rotate(c->end.rotation, isphpbd_v3(half.x, 0.0f, 0.0f));
+    y = isphpbdx_rotate(c->end.rotation, isphpbd_v3(0.0f, half.y, 0.0f));
+    z = isphpbdx_rotate(c->end.rotation, isphpbd_v3(0.0f, 0.0f, half.z));
+    room = 1.02f * r + 1e-3f * (half.x + half.y + half.z) +
+           1e-5f * (isphpbdx_abs(middle.x) + isphpbdx_abs(middle.y) + isphpbdx_abs(middle.z));
+    half = isphpbd_v3(isphpbdx_abs(x.x) + isphpbdx_abs(y.x) + isphpbdx_abs(z.x) + room,
+                      isphpbdx_abs(x.y) + isphpbdx_abs(y.y) + isphpbdx_abs(z.y) + room,
+                      isphpbdx_abs(x.z) + isphpbdx_abs(y.z) + isphpbdx_abs(z.z) + room);
+    *low = isphpbdx_sub(middle, half), *high = isphpbdx_add(middle, half);
+}
+static void ipbdx_near_add(const ipbd_world *world, ipbdx_near *out, int slot, float r) {
     const ipbdx_collider *c = world->colliders + slot;
     if (c->type == IPBD_PLANE && out->planes == out->count)
         out->up[out->planes++] = isphpbdx_rotate(c->end.rotation, isphpbd_v3(0.0f, 1.0f, 0.0f));
+    ipbdx_near_bounds(world, c, r, out->low + out->count, out->high + out->count);
     out->slots[out->count++] = slot;
 }
-/* Colliders from slot `from` on whose bounding sphere, if they have one, meets that of the slab; answers where to go
-   on. */
+/* Colliders from slot `from` on whose bounding sphere, if they have one, meets that of the slab's swept box; answers
+   where to go on. */
 static int ipbdx_list_near(const ipbd_world *world, const ipbdx_slab *slab, int from, ipbdx_near *out) {
     const ipbdx_body *body = world->bodies + slab->body;
-    isphpbd_vec3 centre = ipbdx_zero3();
+    const float r = 0.5f * body->thickness;
+    isphpbd_vec3 low = ipbdx_zero3(), high = low;
     float reach = -1.0f; /* not known yet */
-    out->count = out->planes = 0;
+    int i;
+    out->count = out->planes = 0, out->met = false;
     for (; from < world->counts.colliders && out->count < IPBDX_NEAR; ++from) {
         const ipbdx_collider *c = world->colliders + from;
         if (!c->used || !(c->layer & body->mask) || !(body->layer & c->mask)) continue;
@@ -4495,12 +4543,18 @@ static int ipbdx_list_near(const ipbd_world *world, const ipbdx_slab *slab, int 
             const float moved = isphpbdx_length(isphpbdx_sub(c->end.position, c->start.position));
             isphpbd_vec3 d;
             float range;
-            if (reach < 0.0f) reach = ipbdx_slab_reach(world, slab, &centre);
-            d = isphpbdx_sub(c->end.position, centre), range = c->bound + reach + moved;
+            if (reach < 0.0f) {
+                ipbdx_slab_box(world, slab, &low, &high);
+                reach = 0.5f * isphpbdx_length(isphpbdx_sub(high, low)) + r;
+            }
+            d = isphpbdx_sub(c->end.position, ipbdx_lerp3(low, high, 0.5f)), range = c->bound + reach + moved;
             if (isphpbdx_dot(d, d) > range * range) continue;
         }
-        ipbdx_near_add(world, out, from);
+        ipbdx_near_add(world, out, from, r);
     }
+    for (i = 0; i < out->count && !out->met; ++i)
+        out->met = reach < 0.0f || (low.x <= out->high[i].x && low.y <= out->high[i].y && low.z <= out->high[i].z &&
+                                    high.x >= out->low[i].x && high.y >= out->low[i].y && high.z >= out->low[i].z);
     return from;
 }
 
@@ -4522,11 +4576,6 @@ static void ipbdx_place_colliders(ipbd_world *world) {
         if (!c->used) continue;
         c->start = c->end, c->end = ipbdx_collider_at(c, t);
     }
-}
-static bool ipbdx_pose_equal(ipbd_pose a, ipbd_pose b) {
-    return a.position.x == b.position.x && a.position.y == b.position.y && a.position.z == b.position.z &&
-           a.rotation.x == b.rotation.x && a.rotation.y == b.rotation.y && a.rotation.z == b.rotation.z &&
-           a.rotation.w == b.rotation.w;
 }
 static void ipbdx_wake_near(ipbd_world *world, const ipbdx_collider *c) {
     int i;
@@ -5272,22 +5321,52 @@ static void ipbdx_body_ways(const ipbd_world *world, const ipbdx_body *body, con
         drift->mean = isphpbdx_madd(drift->mean, isphpbdx_sub(now, from[v]), share);
     }
 }
-/* How a body moved since it was there: on average, and beyond that at most. Starts count as well as ends, each against
-   its own average: paths are straight between them, and what falls as a whole has moved by nothing. */
-static ipbdx_drift ipbdx_body_drift(ipbd_world *world, const ipbdx_body *body, const isphpbd_vec3 *from) {
-    ipbdx_drift drift;
-    int v, end = body->vertex_begin + body->vertex_count;
-    ipbdx_body_ways(world, body, from, &drift);
-    drift.rest = 0.0f, drift.excess = -1e30f;
-    for (v = body->vertex_begin; v < end; ++v) {
-        isphpbd_vec3 e = isphpbdx_sub(isphpbdx_sub(world->origins[v], from[v]), drift.start),
-                     d = isphpbdx_sub(isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), from[v]), drift.mean);
+/* How bodies moved since they were there: on average, and beyond that at most. Starts count as well as ends, each
+   against its own average: paths are straight between them, and what falls as a whole has moved by nothing. */
+typedef struct ipbdx_drifting {
+    ipbd_world *world;
+    const isphpbd_vec3 *from;
+} ipbdx_drifting;
+
+static void ipbdx_way_task(void *context, int index) {
+    const ipbdx_drifting *job = (const ipbdx_drifting *)context;
+    const ipbdx_body *body = job->world->bodies + index;
+    if (ipbdx_soft(body)) ipbdx_body_ways(job->world, body, job->from, job->world->drifts + index);
+}
+static void ipbdx_drift_task(void *context, int index) {
+    const ipbdx_drifting *job = (const ipbdx_drifting *)context;
+    ipbd_world *world = job->world;
+    const isphpbd_vec3 *from = job->from;
+    const ipbdx_slab *slab = world->slabs + index;
+    const ipbdx_body *body = world->bodies + slab->body;
+    const isphpbd_vec3 start = world->drifts[slab->body].start, mean = world->drifts[slab->body].mean;
+    float rest = 0.0f, excess = -1e30f;
+    int v, end = body->vertex_begin + slab->vertex_end;
+    if (!ipbdx_soft(body)) return;
+    for (v = body->vertex_begin + slab->vertex_begin; v < end; ++v) {
+        isphpbd_vec3 e = isphpbdx_sub(isphpbdx_sub(world->origins[v], from[v]), start),
+                     d = isphpbdx_sub(isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), from[v]), mean);
         float square = isphpbdx_max(isphpbdx_dot(e, e), isphpbdx_dot(d, d));
         world->ways[v] = square > 0.0f ? sqrtf(square) : 0.0f; /* what is not a number goes nowhere */
-        drift.rest = isphpbdx_max(drift.rest, world->ways[v]);
-        drift.excess = isphpbdx_max(drift.excess, world->ways[v] - world->leeway[v]);
+        rest = isphpbdx_max(rest, world->ways[v]);
+        excess = isphpbdx_max(excess, world->ways[v] - world->leeway[v]);
     }
-    return drift;
+    world->partials[index].rest = rest, world->partials[index].excess = excess;
+}
+static void ipbdx_find_drifts(ipbd_world *world, const isphpbd_vec3 *from) {
+    ipbdx_drifting job;
+    int a, i;
+    job.world = world, job.from = from;
+    isphpbdx_run(&world->desc.parallel, ipbdx_way_task, &job, world->counts.bodies);
+    isphpbdx_run(&world->desc.parallel, ipbdx_drift_task, &job, world->counts.slabs);
+    for (a = 0; a < world->counts.bodies; ++a) {
+        const ipbdx_body *body = world->bodies + a;
+        ipbdx_drift *drift = world->drifts + a;
+        drift->rest = 0.0f, drift->excess = -1e30f;
+        for (i = body->slab_begin; i < body->slab_begin + body->slab_interior && ipbdx_soft(body); ++i)
+            drift->rest = isphpbdx_max(drift->rest, world->partials[i].rest),
+            drift->excess = isphpbdx_max(drift->excess, world->partials[i].excess);
+    }
 }
 /* How much nearer any two parts that may meet can have come since they were there; what falls as a whole does not
    count. `hold` (may be NULL): whether all are within their leeways. */
@@ -5295,8 +5374,7 @@ static float ipbdx_soft_motion(ipbd_world *world, const isphpbd_vec3 *from, bool
     float most = 0.0f;
     int a, b;
     world->pair_apart = 0.0f;
-    for (a = 0; a < world->counts.bodies; ++a)
-        if (ipbdx_soft(world->bodies + a)) world->drifts[a] = ipbdx_body_drift(world, world->bodies + a, from);
+    ipbdx_find_drifts(world, from);
     for (a = 0; a < world->counts.bodies; ++a)
         for (b = a; b < world->counts.bodies; ++b) {
             const ipbdx_drift *p = world->drifts + a, *q = world->drifts + b;
@@ -6169,8 +6247,7 @@ static int ipbdx_collide_slab(ipbd_world *world, const ipbdx_slab *slab) {
     ipbdx_near near_list;
     while (next < world->counts.colliders) {
         next = ipbdx_list_near(world, slab, next, &near_list);
-        for (v = begin; v < end && near_list.count > 0; ++v)
-            contacts += ipbdx_collide_vertex(world, body, v, &near_list);
+        for (v = begin; v < end && near_list.met; ++v) contacts += ipbdx_collide_vertex(world, body, v, &near_list);
     }
     return contacts;
 }

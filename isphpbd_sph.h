@@ -2942,6 +2942,7 @@ struct isph_fluid {
     bool shells;                       /* a mesh without thickness is there */
     bool bodies;                       /* a boundary with mass is there */
     float *wall_impulse, *wall_change; /* per entry of the coupler, inside the solve */
+    int *yielding_first;               /* of them, per block of rows: blocks + 1 */
     isph_wall_impulse *impulse;
     uint32_t *slot_generation;
     int *slot_index, *free_slot;
@@ -3222,6 +3223,7 @@ static isph_fluid *isphx_fluid_layout(isphpbdx_layout *layout, const isph_fluid_
     f->entry = (isphx_entry *)isphpbdx_take(layout, walls, sizeof(isphx_entry));
     f->wall_impulse = (float *)isphpbdx_take(layout, walls, sizeof(float));
     f->wall_change = (float *)isphpbdx_take(layout, walls, sizeof(float));
+    f->yielding_first = (int *)isphpbdx_take(layout, blocks + 1, sizeof(int));
     f->impulse = (isph_wall_impulse *)isphpbdx_take(layout, ISPHX_IMPULSES, sizeof(isph_wall_impulse));
     f->partial = (double *)isphpbdx_take(layout, 8 * blocks, sizeof(double));
     f->block_flags = (uint32_t *)isphpbdx_take(layout, blocks, sizeof(uint32_t));
@@ -6468,22 +6470,55 @@ static void isphx_stage_vessels(isph_fluid *f) {
 
 /* Walls that yield: y += R x for the pressure half of the pairs, through the coupler. The pressure p pushes a wall by
    2 p V |G| dt, and the wall's motion enters the divergence as 2 v |G|: the same numbers twice, so R is symmetric. */
-static void isphx_coupler_respond(isph_fluid *f, const float *x, float *y) {
-    const float push = 2.0f * f->volume * f->now.seconds,
-                pull = 2.0f * f->now.density * f->dx * f->dx * f->now.inverse_seconds;
-    int i, e, n = 0;
+typedef struct isphx_yield {
+    isph_fluid *f;
+    const float *x;
+    float *y;
+} isphx_yield;
+
+/* How many walls of the coupler the particle sees. */
+static int isphx_yielding_count(const isph_fluid *f, int particle) {
+    int e, n = 0;
+    for (e = f->entry_first[particle]; e < f->entry_first[particle] + f->entry_count[particle]; ++e)
+        n += f->entry[e].boundary < 0;
+    return n;
+}
+static void isphx_number_yielding(isph_fluid *f) {
+    int i, n = 0;
     for (i = 0; i < f->count; ++i) {
-        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
-            if (f->entry[e].boundary < 0) f->wall_impulse[n++] = push * f->entry[e].gradient * x[2 * i] / f->scale[i];
-        }
+        if (i % ISPHX_BLOCK == 0) f->yielding_first[i / ISPHX_BLOCK] = n;
+        n += isphx_yielding_count(f, i);
     }
-    memset(f->wall_change, 0, (size_t)n * sizeof(float));
-    f->coupler.respond(f->coupler.user, f->wall_impulse, f->wall_change, n);
-    for (i = 0, n = 0; i < f->count; ++i) {
+    f->yielding_first[isphx_blocks(f->count)] = n;
+}
+static void isphx_yield_push_task(void *ctx, int block) {
+    const isphx_yield *r = (const isphx_yield *)ctx;
+    const isph_fluid *f = r->f;
+    const float push = 2.0f * f->volume * f->now.seconds;
+    int e, i = block * ISPHX_BLOCK, n = f->yielding_first[block];
+    for (; n < f->yielding_first[block + 1]; ++i)
         for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
-            if (f->entry[e].boundary < 0) y[2 * i] += pull * f->entry[e].gradient * f->wall_change[n++] / f->scale[i];
+            if (f->entry[e].boundary >= 0) continue;
+            f->wall_impulse[n] = push * f->entry[e].gradient * r->x[2 * i] / f->scale[i], f->wall_change[n++] = 0.0f;
         }
-    }
+}
+static void isphx_yield_pull_task(void *ctx, int block) {
+    const isphx_yield *r = (const isphx_yield *)ctx;
+    const isph_fluid *f = r->f;
+    const float pull = 2.0f * f->now.density * f->dx * f->dx * f->now.inverse_seconds;
+    int e, i = block * ISPHX_BLOCK, n = f->yielding_first[block];
+    for (; n < f->yielding_first[block + 1]; ++i)
+        for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
+            if (f->entry[e].boundary < 0)
+                r->y[2 * i] += pull * f->entry[e].gradient * f->wall_change[n++] / f->scale[i];
+}
+static void isphx_coupler_respond(isph_fluid *f, const float *x, float *y) {
+    const int blocks = isphx_blocks(f->count);
+    isphx_yield r;
+    r.f = f, r.x = x, r.y = y;
+    isphpbdx_run(&f->desc.parallel, isphx_yield_push_task, &r, blocks);
+    f->coupler.respond(f->coupler.user, f->wall_impulse, f->wall_change, f->yielding_first[blocks]);
+    isphpbdx_run(&f->desc.parallel, isphx_yield_pull_task, &r, blocks);
 }
 
 static void isphx_respond(void *ctx, const float *x, float *y) {
@@ -6541,6 +6576,7 @@ static void isphx_stage_solve(isph_fluid *f) {
     if (f->desc.preconditioner == ISPH_PRECONDITIONER_TWO_LEVEL && f->coarse.count > 0) system->coarse = &f->coarse;
     if ((f->coupler.walls && f->coupler.respond) || (f->bodies && !f->desc.rigid_local))
         system->respond = isphx_respond, system->respond_ctx = f;
+    if (system->respond && f->coupler.respond) isphx_number_yielding(f);
     if (f->desc.linear_solver == ISPH_LINEAR_CG || system->respond) {
         system->then = isphx_solved, system->then_ctx = f;
         isphx_cg(system, true, f->rounds > 0, f->desc.tolerance, f->desc.max_iterations, /* the density error is */
