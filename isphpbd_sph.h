@@ -1611,6 +1611,21 @@ ISPHX_HOT isphpbdx_f4 isphx_twice_high(isphpbdx_f4 v) { return isphpbdx_f4_set(v
 ISPHX_HOT isphpbdx_f4 isphx_madd4(isphpbdx_f4 sum, isphpbdx_f4 a, isphpbdx_f4 b) {
     return isphpbdx_f4_add(sum, isphpbdx_f4_mul(a, b));
 }
+/* Component k of all four in v[k], instead of all components of the k-th. */
+#ifdef ISPHPBDX_SSE2
+ISPHX_HOT void isphx_transpose(isphpbdx_f4 v[4]) { _MM_TRANSPOSE4_PS(v[0], v[1], v[2], v[3]); }
+#else
+ISPHX_HOT void isphx_transpose(isphpbdx_f4 v[4]) {
+    int i, k;
+    for (i = 0; i < 4; ++i) {
+        for (k = 0; k < i; ++k) {
+            const float swap = v[i].v[k];
+            v[i].v[k] = v[k].v[i], v[k].v[i] = swap;
+        }
+    }
+}
+#endif
+
 static double isphx_sum_even(isphpbdx_f4 v) {
     float lane[4];
     isphpbdx_f4_store(lane, v);
@@ -1794,84 +1809,207 @@ static double isphx_coarse_envelope(isphx_coarse *coarse) {
     return work;
 }
 
-/* Dot product of n floats in four fixed lanes. */
-static float isphx_dot4(const float *a, const float *b, int n) {
+/* Rows of the factor are found, and used, four at a time: columns begin at multiples of four, so what is left of the
+   four can be summed up for all of them before the first is known, and values are loaded once for several. */
+#define ISPHX_COARSE_ROWS 4
+static int isphx_coarse_quads(const isphx_coarse *coarse) {
+    return (coarse->count + ISPHX_COARSE_ROWS - 1) / ISPHX_COARSE_ROWS;
+}
+static int isphx_quad_end(const isphx_coarse *coarse, int i) {
+    return isphpbdx_mini(i + ISPHX_COARSE_ROWS, coarse->count);
+}
+static float *isphx_coarse_row(const isphx_coarse *coarse, int i) { return coarse->factor + coarse->row_offset[i]; }
+
+/* sum += a b over columns begin .. end, in four fixed lanes. */
+ISPHX_HOT isphpbdx_f4 isphx_dot_along(const float *a, const float *b, int begin, int end) {
     isphpbdx_f4 sum = isphpbdx_f4_all(0.0f);
-    float lane[4], tail = 0.0f;
-    int i;
-    for (i = 0; i + 4 <= n; i += 4) sum = isphx_madd4(sum, isphpbdx_f4_load(a + i), isphpbdx_f4_load(b + i));
-    for (; i < n; ++i) tail += a[i] * b[i];
-    isphpbdx_f4_store(lane, sum);
-    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + tail;
+    for (; begin < end; begin += 4) sum = isphx_madd4(sum, isphpbdx_f4_load(a + begin), isphpbdx_f4_load(b + begin));
+    return sum;
 }
 
-/* Row i of the Cholesky factorisation inside the envelope; rows follow each other. A pivot that vanishes (a closed
-   component's constant) takes that unknown out. */
-static void isphx_coarse_factor_task(void *ctx, int i) {
-    isphx_coarse *coarse = (isphx_coarse *)ctx;
-    float *row = coarse->factor + coarse->row_offset[i];
-    const int first = coarse->first[i];
-    float pivot;
+/* Row i times rows j .. j + 3 (none beyond i), over the columns before j that both have. */
+static void isphx_coarse_dots(const isphx_coarse *coarse, int i, int j, float out[4]) {
+    const float *row = isphx_coarse_row(coarse, i), *other[4];
+    isphpbdx_f4 sum[4], a, b, c, d;
+    int from[4], k, most = 0;
+    for (k = 0; k < 4; ++k) {
+        other[k] = isphx_coarse_row(coarse, isphpbdx_mini(j + k, i));
+        from[k] = isphpbdx_maxi(coarse->first[i], coarse->first[isphpbdx_mini(j + k, i)]);
+        most = isphpbdx_maxi(most, from[k]);
+    }
+    a = isphx_dot_along(row, other[0], from[0], most), b = isphx_dot_along(row, other[1], from[1], most);
+    c = isphx_dot_along(row, other[2], from[2], most), d = isphx_dot_along(row, other[3], from[3], most);
+    for (; most < j; most += 4) {
+        const isphpbdx_f4 own = isphpbdx_f4_load(row + most);
+        a = isphx_madd4(a, own, isphpbdx_f4_load(other[0] + most));
+        b = isphx_madd4(b, own, isphpbdx_f4_load(other[1] + most));
+        c = isphx_madd4(c, own, isphpbdx_f4_load(other[2] + most));
+        d = isphx_madd4(d, own, isphpbdx_f4_load(other[3] + most));
+    }
+    sum[0] = a, sum[1] = b, sum[2] = c, sum[3] = d;
+    isphx_transpose(sum);
+    isphpbdx_f4_store(out, isphpbdx_f4_add(isphpbdx_f4_add(sum[0], sum[1]), isphpbdx_f4_add(sum[2], sum[3])));
+}
+
+/* Columns j .. j + 3 of row i, as far as it has them. A pivot that vanishes (a closed component's constant) takes that
+   unknown out. */
+static void isphx_coarse_columns(isphx_coarse *coarse, int i, int j) {
+    float *row = isphx_coarse_row(coarse, i), dot[4], pivot;
+    const int end = isphpbdx_mini(j + 4, i + 1);
+    int c, k;
+    if (coarse->first[i] > j) return;
+    isphx_coarse_dots(coarse, i, j, dot);
+    for (c = j; c < end; ++c) {
+        const float *other = isphx_coarse_row(coarse, c);
+        float tail = 0.0f;
+        for (k = j; k < c; ++k) tail += row[k] * other[k];
+        dot[c - j] += tail;
+        if (c < i) row[c] = (row[c] - dot[c - j]) * coarse->inverse[c];
+    }
+    if (end <= i) return;
+    pivot = coarse->diagonal[i] - dot[i - j];
+    coarse->inverse[i] = pivot > 1e-5f * coarse->diagonal[i] ? 1.0f / sqrtf(pivot) : 0.0f;
+}
+
+/* Row i of the matrix, where that of the factor comes to be. */
+static void isphx_coarse_fill(isphx_coarse *coarse, int i) {
+    float *row = isphx_coarse_row(coarse, i);
     int j, k;
-    for (j = first; j < i; ++j) row[j] = 0.0f;
+    for (j = coarse->first[i]; j < i; ++j) row[j] = 0.0f;
     for (k = 0; k < coarse->link_count[i]; ++k) {
         const size_t e = (size_t)i * ISPHX_COARSE_LINKS + (size_t)k;
         row[coarse->link[e]] = -coarse->link_value[e];
     }
-    for (j = first; j < i; ++j) {
-        const float *other = coarse->factor + coarse->row_offset[j];
-        const int from = isphpbdx_maxi(first, coarse->first[j]);
-        row[j] = (row[j] - isphx_dot4(row + from, other + from, j - from)) * coarse->inverse[j];
-    }
-    pivot = coarse->diagonal[i] - isphx_dot4(row + first, row + first, i - first);
-    coarse->inverse[i] = pivot > 1e-5f * coarse->diagonal[i] ? 1.0f / sqrtf(pivot) : 0.0f;
 }
 
-/* value[i] -= sum row[j] value[j] over first <= j < i, for pairs; in four lanes, first being a multiple of four. */
-static void isphx_coarse_eliminate(float *value, const float *row, int first, int i) {
-    isphpbdx_f4 low = isphpbdx_f4_all(0.0f), high = low;
-    float lane[4], s0 = value[2 * i], s1 = value[2 * i + 1];
-    int j;
-    for (j = first; j + 4 <= i; j += 4) {
-        const isphpbdx_f4 four = isphpbdx_f4_load(row + j);
-        low = isphx_madd4(low, isphx_twice_low(four), isphpbdx_f4_load(value + 2 * j));
-        high = isphx_madd4(high, isphx_twice_high(four), isphpbdx_f4_load(value + 2 * j + 4));
+/* Four rows of the Cholesky factorisation inside the envelope; they follow each other. */
+static void isphx_coarse_factor_task(void *ctx, int quad) {
+    isphx_coarse *coarse = (isphx_coarse *)ctx;
+    const int begin = quad * ISPHX_COARSE_ROWS, end = isphx_quad_end(coarse, begin);
+    int i, j = begin;
+    for (i = begin; i < end; ++i) {
+        isphx_coarse_fill(coarse, i);
+        j = isphpbdx_mini(j, coarse->first[i]);
     }
-    for (; j < i; ++j) s0 -= row[j] * value[2 * j], s1 -= row[j] * value[2 * j + 1];
-    isphpbdx_f4_store(lane, isphpbdx_f4_add(low, high));
-    value[2 * i] = s0 - (lane[0] + lane[2]), value[2 * i + 1] = s1 - (lane[1] + lane[3]);
+    for (; j <= begin; j += 4) {
+        for (i = begin; i < end; ++i) isphx_coarse_columns(coarse, i, j);
+    }
 }
 
-/* value[j] -= row[j] value[i] over first <= j < i, for pairs. */
-static void isphx_coarse_substitute(float *value, const float *row, int first, int i) {
-    const float s0 = value[2 * i], s1 = value[2 * i + 1];
-    const isphpbdx_f4 own = isphpbdx_f4_set(s0, s1, s0, s1);
-    int j;
-    for (j = first; j + 4 <= i; j += 4) {
-        const isphpbdx_f4 four = isphpbdx_f4_load(row + j);
-        float *low = value + 2 * j, *high = low + 4;
-        isphpbdx_f4_store(low, isphpbdx_f4_sub(isphpbdx_f4_load(low), isphpbdx_f4_mul(isphx_twice_low(four), own)));
-        isphpbdx_f4_store(high, isphpbdx_f4_sub(isphpbdx_f4_load(high), isphpbdx_f4_mul(isphx_twice_high(four), own)));
-    }
-    for (; j < i; ++j) value[2 * j] -= row[j] * s0, value[2 * j + 1] -= row[j] * s1;
+/* What the columns of a row before its four take from its value, as pairs: even columns and odd ones. */
+typedef struct isphx_taken {
+    isphpbdx_f4 low, high;
+} isphx_taken;
+ISPHX_HOT void isphx_taken_add(isphx_taken *taken, isphpbdx_f4 row, isphpbdx_f4 low, isphpbdx_f4 high) {
+    taken->low = isphx_madd4(taken->low, isphx_twice_low(row), low);
+    taken->high = isphx_madd4(taken->high, isphx_twice_high(row), high);
+}
+ISPHX_HOT isphx_taken isphx_taken_along(const float *value, const float *row, int begin, int end) {
+    isphx_taken taken;
+    taken.low = taken.high = isphpbdx_f4_all(0.0f);
+    for (; begin < end; begin += 4)
+        isphx_taken_add(&taken, isphpbdx_f4_load(row + begin), isphpbdx_f4_load(value + 2 * begin),
+                        isphpbdx_f4_load(value + 2 * begin + 4));
+    return taken;
 }
 
-/* value = Ac^-1 value, for both right sides, one row after the other: the first `count` tasks eliminate and sum up the
-   dot products with the right side, the second ones substitute back. */
+/* The same for rows i and i + 1, over the columns before `end`. */
+static void isphx_coarse_take_two(const isphx_coarse *coarse, int i, int end, isphpbdx_f4 out[2]) {
+    const float *row = isphx_coarse_row(coarse, i), *next = isphx_coarse_row(coarse, i + 1), *value = coarse->value;
+    int j = isphpbdx_maxi(coarse->first[i], coarse->first[i + 1]);
+    isphx_taken a = isphx_taken_along(value, row, coarse->first[i], j);
+    isphx_taken b = isphx_taken_along(value, next, coarse->first[i + 1], j);
+    for (; j < end; j += 4) {
+        const isphpbdx_f4 low = isphpbdx_f4_load(value + 2 * j), high = isphpbdx_f4_load(value + 2 * j + 4);
+        isphx_taken_add(&a, isphpbdx_f4_load(row + j), low, high);
+        isphx_taken_add(&b, isphpbdx_f4_load(next + j), low, high);
+    }
+    out[0] = isphpbdx_f4_add(a.low, a.high), out[1] = isphpbdx_f4_add(b.low, b.high);
+}
+
+/* value[i] = (value[i] - sum row[j] value[j] over j < i) / pivot for four rows, and dot += value^2. */
+static void isphx_coarse_eliminate(isphx_coarse *coarse, int begin, int end) {
+    float *value = coarse->value;
+    isphpbdx_f4 taken[ISPHX_COARSE_ROWS];
+    int i, j;
+    for (i = begin; i + 2 <= end; i += 2) isphx_coarse_take_two(coarse, i, begin, taken + (i - begin));
+    if (i < end) {
+        const isphx_taken last = isphx_taken_along(value, isphx_coarse_row(coarse, i), coarse->first[i], begin);
+        taken[i - begin] = isphpbdx_f4_add(last.low, last.high);
+    }
+    for (i = begin; i < end; ++i) {
+        const float *row = isphx_coarse_row(coarse, i);
+        float lane[4], s0 = value[2 * i], s1 = value[2 * i + 1];
+        isphpbdx_f4_store(lane, taken[i - begin]);
+        for (j = begin; j < i; ++j) s0 -= row[j] * value[2 * j], s1 -= row[j] * value[2 * j + 1];
+        value[2 * i] = (s0 - (lane[0] + lane[2])) * coarse->inverse[i];
+        value[2 * i + 1] = (s1 - (lane[1] + lane[3])) * coarse->inverse[i];
+        coarse->dot[0] += (double)value[2 * i] * (double)value[2 * i];
+        coarse->dot[1] += (double)value[2 * i + 1] * (double)value[2 * i + 1];
+    }
+}
+
+/* value[j] and three after it, less what the known value of a row gives them. */
+ISPHX_HOT void isphx_coarse_give(const float *row, isphpbdx_f4 own, int j, isphpbdx_f4 *low, isphpbdx_f4 *high) {
+    const isphpbdx_f4 four = isphpbdx_f4_load(row + j);
+    *low = isphpbdx_f4_sub(*low, isphpbdx_f4_mul(isphx_twice_low(four), own));
+    *high = isphpbdx_f4_sub(*high, isphpbdx_f4_mul(isphx_twice_high(four), own));
+}
+
+static isphpbdx_f4 isphx_coarse_own(const isphx_coarse *coarse, int i) {
+    return isphx_pairs(coarse->value + 2 * i, coarse->value + 2 * i);
+}
+
+/* value[j] -= row[j] value[i] over begin <= j < end, for pairs. */
+static void isphx_coarse_substitute_row(isphx_coarse *coarse, int i, int begin, int end) {
+    const isphpbdx_f4 own = isphx_coarse_own(coarse, i);
+    for (; begin < end; begin += 4) {
+        float *value = coarse->value + 2 * begin;
+        isphpbdx_f4 low = isphpbdx_f4_load(value), high = isphpbdx_f4_load(value + 4);
+        isphx_coarse_give(isphx_coarse_row(coarse, i), own, begin, &low, &high);
+        isphpbdx_f4_store(value, low), isphpbdx_f4_store(value + 4, high);
+    }
+}
+
+/* The same for rows i + 3, i + 2, i + 1 and i, in this order, over begin <= j < i. */
+static void isphx_coarse_substitute_quad(isphx_coarse *coarse, int i, int begin) {
+    const float *a = isphx_coarse_row(coarse, i), *b = isphx_coarse_row(coarse, i + 1);
+    const float *c = isphx_coarse_row(coarse, i + 2), *d = isphx_coarse_row(coarse, i + 3);
+    const isphpbdx_f4 va = isphx_coarse_own(coarse, i), vb = isphx_coarse_own(coarse, i + 1);
+    const isphpbdx_f4 vc = isphx_coarse_own(coarse, i + 2), vd = isphx_coarse_own(coarse, i + 3);
+    for (; begin < i; begin += 4) {
+        float *value = coarse->value + 2 * begin;
+        isphpbdx_f4 low = isphpbdx_f4_load(value), high = isphpbdx_f4_load(value + 4);
+        isphx_coarse_give(d, vd, begin, &low, &high), isphx_coarse_give(c, vc, begin, &low, &high);
+        isphx_coarse_give(b, vb, begin, &low, &high), isphx_coarse_give(a, va, begin, &low, &high);
+        isphpbdx_f4_store(value, low), isphpbdx_f4_store(value + 4, high);
+    }
+}
+
+/* Every value[j] is reduced by one row after the other, from the last row to the first. */
+static void isphx_coarse_substitute(isphx_coarse *coarse, int begin, int end) {
+    float *value = coarse->value;
+    int i, j, most = end - begin < ISPHX_COARSE_ROWS ? begin : 0;
+    for (i = end - 1; i >= begin; --i) {
+        const float *row = isphx_coarse_row(coarse, i);
+        value[2 * i] *= coarse->inverse[i], value[2 * i + 1] *= coarse->inverse[i];
+        for (j = begin; j < i; ++j)
+            value[2 * j] -= row[j] * value[2 * i], value[2 * j + 1] -= row[j] * value[2 * i + 1];
+        most = isphpbdx_maxi(most, coarse->first[i]);
+    }
+    for (i = end - 1; i >= begin; --i) isphx_coarse_substitute_row(coarse, i, coarse->first[i], most);
+    if (most < begin) isphx_coarse_substitute_quad(coarse, begin, most);
+}
+
+/* value = Ac^-1 value, for both right sides, four rows after the other: the first half of the tasks eliminates and sums
+   up the dot products with the right side, the second one substitutes back. */
 static void isphx_coarse_solve_task(void *ctx, int task) {
     isphx_coarse *coarse = (isphx_coarse *)ctx;
-    const int i = task < coarse->count ? task : 2 * coarse->count - 1 - task;
-    const float *row = coarse->factor + coarse->row_offset[i];
-    float *own = coarse->value + 2 * i;
+    const int quads = isphx_coarse_quads(coarse);
+    const int begin = (task < quads ? task : 2 * quads - 1 - task) * ISPHX_COARSE_ROWS;
     if (task == 0) coarse->dot[0] = coarse->dot[1] = 0.0;
-    if (task < coarse->count) isphx_coarse_eliminate(coarse->value, row, coarse->first[i], i);
-    own[0] *= coarse->inverse[i], own[1] *= coarse->inverse[i];
-    if (task >= coarse->count) {
-        isphx_coarse_substitute(coarse->value, row, coarse->first[i], i);
-        return;
-    }
-    coarse->dot[0] += (double)own[0] * (double)own[0];
-    coarse->dot[1] += (double)own[1] * (double)own[1];
+    if (task < quads) isphx_coarse_eliminate(coarse, begin, isphx_quad_end(coarse, begin));
+    else isphx_coarse_substitute(coarse, begin, isphx_quad_end(coarse, begin));
 }
 
 /* [krylov] A symmetric system with two right sides, and the work vectors of its solve: pairs, interleaved. */
@@ -2097,7 +2235,7 @@ static bool isphx_cg_respond(isphx_system *s) {
 
 static void isphx_cg_coarse_solve(void *ctx) {
     isphx_system *s = (isphx_system *)ctx;
-    isphx_post_ordered(s->machine, isphx_coarse_solve_task, s->coarse, 2 * s->coarse->count, ISPHX_TINY);
+    isphx_post_ordered(s->machine, isphx_coarse_solve_task, s->coarse, 2 * isphx_coarse_quads(s->coarse), ISPHX_LIGHT);
     isphx_then(s->machine, isphx_cg_next, s);
 }
 
@@ -2345,7 +2483,7 @@ static void isphx_bicgstab_precondition(isphx_bicgstab *s, const float *in) {
     s->in = in;
     if (coarse) {
         isphpbdx_run(s->system->machine->parallel, isphx_bicgstab_restrict_task, s, isphx_coarse_blocks(coarse));
-        for (i = 0; i < 2 * coarse->count; ++i) isphx_coarse_solve_task(coarse, i);
+        for (i = 0; i < 2 * isphx_coarse_quads(coarse); ++i) isphx_coarse_solve_task(coarse, i);
     }
     isphx_bicgstab_run(s, isphx_bicgstab_precondition_task, NULL);
 }
@@ -2640,7 +2778,7 @@ ISPHPBD_API isphpbd_result isph_matrix_set_aggregates(isph_matrix *matrix, const
         coarse->count = 0;
         return ISPHPBD_CAPACITY;
     }
-    for (i = 0; i < count; ++i) isphx_coarse_factor_task(coarse, i);
+    for (i = 0; i < isphx_coarse_quads(coarse); ++i) isphx_coarse_factor_task(coarse, i);
     return ISPHPBD_OK;
 }
 
@@ -4964,21 +5102,6 @@ static void isphx_chunk_set_columns(isphx_sell *sell, int chunk, const isphx_chu
         for (j = 0; j < length; ++j) wide[j * ISPHX_LANES + lane] = (uint32_t)(work->list[lane][j] - work->low);
 }
 
-/* Component k of all four in v[k], instead of all components of the k-th. */
-#ifdef ISPHPBDX_SSE2
-ISPHX_HOT void isphx_transpose(isphpbdx_f4 v[4]) { _MM_TRANSPOSE4_PS(v[0], v[1], v[2], v[3]); }
-#else
-ISPHX_HOT void isphx_transpose(isphpbdx_f4 v[4]) {
-    int i, k;
-    for (i = 0; i < 4; ++i) {
-        for (k = 0; k < i; ++k) {
-            const float swap = v[i].v[k];
-            v[i].v[k] = v[k].v[i], v[k].v[i] = swap;
-        }
-    }
-}
-#endif
-
 /* Four groups of four floats, gathered and transposed: out[k] holds component k of the four. */
 #ifdef ISPHPBDX_SSE2
 ISPHX_HOT void isphx_gather(const float *array, const int *index, isphpbdx_f4 out[4]) {
@@ -5619,7 +5742,7 @@ static void isphx_coarsen_again(isph_fluid *f) {
 
 static void isphx_coarsen_factor(void *ctx) {
     isph_fluid *f = (isph_fluid *)ctx;
-    isphx_post_ordered(&f->machine, isphx_coarse_factor_task, &f->coarse, f->coarse.count, ISPHX_MEDIUM);
+    isphx_post_ordered(&f->machine, isphx_coarse_factor_task, &f->coarse, isphx_coarse_quads(&f->coarse), ISPHX_HEAVY);
 }
 
 static void isphx_coarsen_link(void *ctx) {
@@ -8402,6 +8525,7 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_BLOCK
 #undef ISPHX_NARROW_ROWS
 #undef ISPHX_COARSE_LINKS
+#undef ISPHX_COARSE_ROWS
 #undef ISPHX_COARSE_FACTOR
 #undef ISPHX_COARSE_BLOCK
 #undef ISPHX_COARSE_SIZES
