@@ -918,13 +918,20 @@ ISPHPBD_INLINE int isphpbdx_f4_below(isphpbdx_f4 a, isphpbdx_f4 b) {
 /* ==== [machine] ====================================================================================================
    Long work in small units, so that it can pause between any two of them. Work is posted as a job of `count` tasks and
    the piece of serial work that comes after it, which posts the next job. Run without a stop callback a job goes to
-   the runner as a whole; with one it goes there a few tasks at a time. The tasks are the same, and so are the bits. */
+   the runner as a whole; with one it goes there a few tasks at a time. The tasks are the same, and so are the bits.
+   Work that has an order, and that a job does not need, stands beside it: one thread does it, others do the job. */
 enum { /* tasks of a job per unit: some tens of microseconds in all */
        ISPHX_HEAVY = 2,
        ISPHX_MEDIUM = 8,
        ISPHX_LIGHT = 32,
        ISPHX_TINY = 128
 };
+
+typedef struct isphx_beside {
+    void (*task)(void *ctx, int index);
+    void *ctx;
+    int done, count, unit;
+} isphx_beside;
 
 typedef struct isphx_machine {
     const isphpbd_parallel *parallel;
@@ -935,6 +942,7 @@ typedef struct isphx_machine {
     bool sliced;             /* somebody asks for pauses */
     void (*then)(void *ctx); /* NULL: the job is the last */
     void *then_ctx;
+    isphx_beside beside; /* one task after the other, done with the first job that is posted after it */
 } isphx_machine;
 
 static void isphx_post(isphx_machine *m, void (*task)(void *, int), void *ctx, int count, int unit) {
@@ -948,11 +956,30 @@ static void isphx_post_ordered(isphx_machine *m, void (*task)(void *, int), void
 }
 static void isphx_then(isphx_machine *m, void (*then)(void *), void *ctx) { m->then = then, m->then_ctx = ctx; }
 
+static void isphx_post_beside(isphx_machine *m, void (*task)(void *, int), void *ctx, int count, int unit) {
+    m->beside.task = task, m->beside.ctx = ctx;
+    m->beside.done = 0, m->beside.count = count, m->beside.unit = unit;
+}
+
 static bool isphx_busy(const isphx_machine *m) { return m->done < m->count || m->then; }
 
 static void isphx_slice_task(void *ctx, int index) {
     const isphx_machine *m = (const isphx_machine *)ctx;
     m->task(m->task_ctx, m->done + index);
+}
+
+static void isphx_run_beside(isphx_machine *m, int count) {
+    isphx_beside *b = &m->beside;
+    for (; count > 0 && b->done < b->count; --count) b->task(b->ctx, b->done++);
+}
+/* Called by a task beside a job: there is no need for those after it. */
+static void isphx_end_beside(isphx_machine *m) { m->beside.count = m->beside.done; }
+
+/* The first task is what stands beside the job. */
+static void isphx_both_task(void *ctx, int index) {
+    isphx_machine *m = (isphx_machine *)ctx;
+    if (index == 0) isphx_run_beside(m, m->beside.count);
+    else m->task(m->task_ctx, m->done + index - 1);
 }
 
 static void isphx_run_tasks(isphx_machine *m, int count) {
@@ -971,6 +998,15 @@ static void isphx_run_tasks(isphx_machine *m, int count) {
 static void isphx_run_unit(isphx_machine *m) {
     const int left = m->count - m->done;
     void (*then)(void *ctx) = m->then;
+    if (left > 0 && m->beside.done < m->beside.count) {
+        if (m->sliced || m->ordered) {
+            isphx_run_beside(m, m->sliced ? m->beside.unit : m->beside.count);
+            return;
+        }
+        isphpbdx_run(m->parallel, isphx_both_task, m, left + 1);
+        m->done += left;
+        return;
+    }
     if (left > 0) {
         isphx_run_tasks(m, m->sliced ? isphpbdx_mini(left, m->unit) : left);
         return;
@@ -1733,8 +1769,7 @@ static int isphx_member_tasks(const isphx_coarse *coarse) {
     return (coarse->members + ISPHX_MEMBERS - 1) / ISPHX_MEMBERS;
 }
 
-static void isphx_members_count_task(void *ctx, int task) {
-    const isphx_coarse *coarse = (const isphx_coarse *)ctx;
+static void isphx_members_count(isphx_coarse *coarse, int task) {
     const int end = isphpbdx_mini((task + 1) * ISPHX_MEMBERS, coarse->members);
     int i;
     for (i = task * ISPHX_MEMBERS; i < end; ++i) coarse->member_start[coarse->aggregate[i]]++;
@@ -1745,10 +1780,10 @@ static void isphx_members_sum(isphx_coarse *coarse) {
     for (i = 1; i <= coarse->count; ++i) coarse->member_start[i] += coarse->member_start[i - 1];
 }
 
-static void isphx_members_place_task(void *ctx, int task) {
-    const isphx_coarse *coarse = (const isphx_coarse *)ctx;
+static void isphx_members_place(isphx_coarse *coarse, int task) {
     const int begin = (isphx_member_tasks(coarse) - 1 - task) * ISPHX_MEMBERS;
     int i = isphpbdx_mini(begin + ISPHX_MEMBERS, coarse->members);
+    if (task == 0) isphx_members_sum(coarse);
     while (--i >= begin) coarse->member[--coarse->member_start[coarse->aggregate[i]]] = i;
 }
 
@@ -1761,9 +1796,8 @@ static void isphx_members_clear(isphx_coarse *coarse, int rows) {
 static void isphx_coarse_members(isphx_coarse *coarse, int rows) {
     int task;
     isphx_members_clear(coarse, rows);
-    for (task = 0; task < isphx_member_tasks(coarse); ++task) isphx_members_count_task(coarse, task);
-    isphx_members_sum(coarse);
-    for (task = 0; task < isphx_member_tasks(coarse); ++task) isphx_members_place_task(coarse, task);
+    for (task = 0; task < isphx_member_tasks(coarse); ++task) isphx_members_count(coarse, task);
+    for (task = 0; task < isphx_member_tasks(coarse); ++task) isphx_members_place(coarse, task);
 }
 
 /* Adds to the coupling of aggregate i with a lower one. */
@@ -5505,13 +5539,6 @@ static bool isphx_columns_narrow(const isph_fluid *f) {
     return 2 * most + ISPHX_LANES < ISPHX_NARROW_ROWS;
 }
 
-static void isphx_stage_rows(isph_fluid *f) {
-    if (f->rounds > 0) return; /* nobody has moved since */
-    f->sell.index_bytes = isphx_columns_narrow(f) ? 2 : 4;
-    f->attempt = 0;
-    isphx_rows_try(f);
-}
-
 /* [coarsen] Coarse level of the pressure matrix. Aggregates are cubic cells of m spacings; the coupling of two
    neighbours is that of full lattice cells times the share of the emptier of their faces, which is close to the
    Galerkin matrix and costs little. Numbered along the sorted axes, so that the envelope stays narrow. */
@@ -5534,11 +5561,11 @@ static void isphx_coarse_axis(const isph_fluid *f, isphx_blocks_frame *frame, in
     frame->lo[k] = cells->lo[k] - dx * (0.5 + left / 2);
 }
 
-static void isphx_coarse_frame(isph_fluid *f, int table_capacity) {
+static void isphx_coarse_frame(isph_fluid *f, int size, int table_capacity) {
     isphx_blocks_frame *frame = &f->frame;
     int k;
-    frame->size = isphx_coarse_sizes[f->attempt];
-    frame->coupling = f->tables.coupling[f->attempt];
+    frame->size = isphx_coarse_sizes[size];
+    frame->coupling = f->tables.coupling[size];
     frame->table = (int *)(void *)f->scratch;
     for (k = 0; k < 3; ++k) isphx_coarse_axis(f, frame, k);
     while ((int64_t)frame->dim[0] * frame->dim[1] * frame->dim[2] > table_capacity) {
@@ -5560,20 +5587,6 @@ static int isphx_coarse_cell(const isph_fluid *f, const float *p) {
         c[k] = frame->wraps[k] ? isphx_wrap(c[k], frame->dim[k]) : isphpbdx_mini(c[k], frame->dim[k] - 1);
     }
     return (c[2] * frame->dim[1] + c[1]) * frame->dim[0] + c[0];
-}
-
-static void isphx_coarse_locate_task(void *ctx, int block) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
-    int i;
-    for (i = block * ISPHX_BLOCK; i < end; ++i) f->coarse.aggregate[i] = isphx_coarse_cell(f, f->position + 4 * i);
-}
-
-static void isphx_coarse_rename_task(void *ctx, int block) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
-    int i;
-    for (i = block * ISPHX_BLOCK; i < end; ++i) f->coarse.aggregate[i] = f->frame.table[f->coarse.aggregate[i]];
 }
 
 /* Members within a spacing of each face of an aggregate: low and high side of every axis. They wait where the factor
@@ -5721,80 +5734,48 @@ static void isphx_coarse_diagonal_task(void *ctx, int block) {
     }
 }
 
-#define ISPHX_LINK_CELLS 64 /* per task */
-static void isphx_coarse_link_task(void *ctx, int task) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    const int end = isphpbdx_mini((task + 1) * ISPHX_LINK_CELLS, isphx_coarse_cells(&f->frame));
+/* The cells are numbered and their members listed. Cells grow until numbering, memory and work are in proportion to the
+   particles, which the numbers alone tell; count = 0 is left when nothing is. It needs places only, and goes on beside
+   the rows. A task is a piece of the particles. */
+static int isphx_coarse_pieces(const isph_fluid *f) { return (f->count + ISPHX_MEMBERS - 1) / ISPHX_MEMBERS; }
+static int isphx_coarse_turns(const isph_fluid *f) { return 3 * isphx_coarse_pieces(f) + 1; } /* tasks per size */
+
+static void isphx_coarse_locate(isph_fluid *f, int size, int piece) {
+    const int end = isphpbdx_mini((piece + 1) * ISPHX_MEMBERS, f->count);
     int i;
-    for (i = task * ISPHX_LINK_CELLS; i < end; ++i)
-        if (f->frame.table[i] >= 0) isphx_coarse_link_cell(f, i);
+    if (piece == 0) isphx_coarse_frame(f, size, isphpbdx_maxi(2 * isphx_padded(f->desc.particle_capacity), 64));
+    for (i = piece * ISPHX_MEMBERS; i < end; ++i) f->coarse.aggregate[i] = isphx_coarse_cell(f, f->position + 4 * i);
 }
 
-/* Piece by piece: cells are numbered, members listed, links made and the factor found. Cells grow until numbering,
-   memory and work are in proportion to the particles, which the numbers alone tell; count = 0 is left when nothing
-   is. */
-static void isphx_coarsen_try(isph_fluid *f);
-
-static void isphx_coarsen_again(isph_fluid *f) {
-    f->coarse.count = 0;
-    if (++f->attempt < ISPHX_COARSE_SIZES) isphx_coarsen_try(f);
-}
-
-static void isphx_coarsen_factor(void *ctx) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    isphx_post_ordered(&f->machine, isphx_coarse_factor_task, &f->coarse, isphx_coarse_quads(&f->coarse), ISPHX_HEAVY);
-}
-
-static void isphx_coarsen_link(void *ctx) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    const int tasks = (isphx_coarse_cells(&f->frame) + ISPHX_LINK_CELLS - 1) / ISPHX_LINK_CELLS;
-    isphx_post_ordered(&f->machine, isphx_coarse_link_task, f, tasks, ISPHX_MEDIUM);
-    isphx_then(&f->machine, isphx_coarsen_factor, f);
-}
-
-static void isphx_coarsen_diagonal(void *ctx) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    isphx_post(&f->machine, isphx_coarse_diagonal_task, f, isphx_coarse_blocks(&f->coarse), ISPHX_MEDIUM);
-    isphx_then(&f->machine, isphx_coarsen_link, f);
-}
-
-static void isphx_coarsen_place(void *ctx) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    isphx_members_sum(&f->coarse);
-    isphx_post_ordered(&f->machine, isphx_members_place_task, &f->coarse, isphx_member_tasks(&f->coarse), ISPHX_HEAVY);
-    isphx_then(&f->machine, isphx_coarsen_diagonal, f);
-}
-
-static void isphx_coarsen_members(void *ctx) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    isphx_members_clear(&f->coarse, f->count);
-    isphx_post_ordered(&f->machine, isphx_members_count_task, &f->coarse, isphx_member_tasks(&f->coarse), ISPHX_HEAVY);
-    isphx_then(&f->machine, isphx_coarsen_place, f);
-}
-
-static void isphx_coarsen_number(void *ctx) {
-    isph_fluid *f = (isph_fluid *)ctx;
+static void isphx_coarse_number(isph_fluid *f) {
     int *table = f->frame.table, i, count = 0;
     double work = -1.0;
+    for (i = 0; i < isphx_coarse_cells(&f->frame); ++i) table[i] = -1;
     for (i = 0; i < f->count; ++i) table[f->coarse.aggregate[i]] = 0;
     for (i = 0; i < isphx_coarse_cells(&f->frame); ++i)
         if (table[i] == 0) table[i] = count++;
     f->coarse.count = count;
     if (count <= f->coarse.capacity) isphx_coarse_foresee(f), work = isphx_coarse_envelope(&f->coarse);
-    if (work < 0.0 || work > 400.0 * f->count + 1e5) {
-        isphx_coarsen_again(f);
-        return;
-    }
-    isphx_post_rows(f, isphx_coarse_rename_task, ISPHX_LIGHT);
-    isphx_then(&f->machine, isphx_coarsen_members, f);
+    if (work < 0.0 || work > 400.0 * f->count + 1e5) f->coarse.count = 0;
+    else isphx_members_clear(&f->coarse, f->count);
 }
 
-static void isphx_coarsen_try(isph_fluid *f) {
+static void isphx_coarse_rename(isph_fluid *f, int piece) {
+    const int end = isphpbdx_mini((piece + 1) * ISPHX_MEMBERS, f->count);
     int i;
-    isphx_coarse_frame(f, isphpbdx_maxi(2 * isphx_padded(f->desc.particle_capacity), 64));
-    for (i = 0; i < isphx_coarse_cells(&f->frame); ++i) f->frame.table[i] = -1;
-    isphx_post_rows(f, isphx_coarse_locate_task, ISPHX_LIGHT);
-    isphx_then(&f->machine, isphx_coarsen_number, f);
+    for (i = piece * ISPHX_MEMBERS; i < end; ++i) f->coarse.aggregate[i] = f->frame.table[f->coarse.aggregate[i]];
+    isphx_members_count(&f->coarse, piece);
+}
+
+static void isphx_coarse_number_task(void *ctx, int task) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int size = task / isphx_coarse_turns(f), turn = task % isphx_coarse_turns(f), pieces = isphx_coarse_pieces(f);
+    if (turn > pieces && f->coarse.count == 0) return; /* the next size, then */
+    if (turn < pieces) isphx_coarse_locate(f, size, turn);
+    else if (turn == pieces) isphx_coarse_number(f);
+    else if (turn <= 2 * pieces) isphx_coarse_rename(f, turn - pieces - 1);
+    else isphx_members_place(&f->coarse, turn - 2 * pieces - 1);
+    if (turn == 3 * pieces) isphx_end_beside(&f->machine);
 }
 
 static bool isphx_projects(const isph_fluid *f) {
@@ -5804,12 +5785,49 @@ static bool isphx_weakly_compressible(const isph_fluid *f) {
     return f->solver_enabled && f->desc.solver == ISPH_SOLVER_WEAKLY_COMPRESSIBLE;
 }
 
+static void isphx_stage_rows(isph_fluid *f) {
+    if (f->rounds > 0) return; /* nobody has moved since */
+    if (isphx_projects(f))
+        isphx_post_beside(&f->machine, isphx_coarse_number_task, f, ISPHX_COARSE_SIZES * isphx_coarse_turns(f),
+                          ISPHX_HEAVY);
+    f->sell.index_bytes = isphx_columns_narrow(f) ? 2 : 4;
+    f->attempt = 0;
+    isphx_rows_try(f);
+}
+
+/* When there are rows: links are made and the factor found, beside the right sides, which need neither. */
+#define ISPHX_LINK_CELLS 128 /* per task */
+static int isphx_link_tasks(const isph_fluid *f) {
+    return (isphx_coarse_cells(&f->frame) + ISPHX_LINK_CELLS - 1) / ISPHX_LINK_CELLS;
+}
+
+static void isphx_coarse_link_piece(isph_fluid *f, int task) {
+    const int end = isphpbdx_mini((task + 1) * ISPHX_LINK_CELLS, isphx_coarse_cells(&f->frame));
+    int i;
+    for (i = task * ISPHX_LINK_CELLS; i < end; ++i)
+        if (f->frame.table[i] >= 0) isphx_coarse_link_cell(f, i);
+}
+
+static void isphx_coarse_build_task(void *ctx, int task) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int links = isphx_link_tasks(f);
+    if (task < links) isphx_coarse_link_piece(f, task);
+    else isphx_coarse_factor_task(&f->coarse, task - links);
+}
+
+static void isphx_coarsen_build(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_post_beside(&f->machine, isphx_coarse_build_task, f, isphx_link_tasks(f) + isphx_coarse_quads(&f->coarse),
+                      ISPHX_HEAVY);
+}
+
 /* With Jacobi too: the closed components are found on it. */
 static void isphx_stage_coarsen(isph_fluid *f) {
     if (!isphx_projects(f)) return;
     f->coarse.weight = f->now.several ? f->scale : NULL;
-    f->attempt = 0;
-    isphx_coarsen_try(f);
+    if (f->coarse.count == 0) return;
+    isphx_post(&f->machine, isphx_coarse_diagonal_task, f, isphx_coarse_blocks(&f->coarse), ISPHX_MEDIUM);
+    isphx_then(&f->machine, isphx_coarsen_build, f);
 }
 
 /* [predict] u* = u + dt g + viscosity + smoothing. In: velocity. Out: star. The smoothing (XSPH) and explicit
@@ -7766,6 +7784,10 @@ static void isphx_deliver_task(void *ctx, int block) {
 
 static void isphx_stage_deliver(isph_fluid *f) {
     f->impulse_count = 0;
+    if (!f->coupler.impulses && !f->coupler.again && !f->coupler.finish) { /* nobody who listens, or wants a say */
+        isphx_post_beside(&f->machine, isphx_deliver_task, f, isphx_blocks(f->count), ISPHX_LIGHT);
+        return;
+    }
     isphx_post_ordered(&f->machine, isphx_deliver_task, f, isphx_blocks(f->count), ISPHX_LIGHT);
     isphx_then(&f->machine, isphx_impulses_flush, f);
 }

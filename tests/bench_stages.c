@@ -27,13 +27,7 @@ static const piece pieces[] = {
     {isphx_viscosity_end_task, STAGE_PREDICT},
     {isphx_viscosity_keep_task, STAGE_PREDICT},
     {isphx_viscosity_store_task, STAGE_PREDICT},
-    {isphx_coarse_locate_task, STAGE_COARSEN},
-    {isphx_coarse_rename_task, STAGE_COARSEN},
     {isphx_coarse_diagonal_task, STAGE_COARSEN},
-    {isphx_coarse_link_task, STAGE_COARSEN},
-    {isphx_coarse_factor_task, STAGE_COARSEN},
-    {isphx_members_count_task, STAGE_COARSEN},
-    {isphx_members_place_task, STAGE_COARSEN},
     {isphx_rhs_task, STAGE_DIVERGENCE},
     {isphx_cg_product_task, STAGE_PRODUCT},
     {isphx_cg_dot_task, STAGE_VECTORS},
@@ -59,7 +53,9 @@ static const piece pieces[] = {
     {isphx_slots_task, STAGE_MEASURE},
 };
 
-static stage stage_of(void (*task)(void *ctx, int index)) {
+/* What is done beside a job counts with it. */
+static stage stage_of(void (*task)(void *ctx, int index), void *ctx) {
+    if (task == isphx_both_task) task = ((const isphx_machine *)ctx)->task;
     for (int k = 0; k < (int)(sizeof pieces / sizeof pieces[0]); ++k) {
         if (pieces[k].task == task) return pieces[k].stage;
     }
@@ -87,7 +83,7 @@ static void account_look(account *a, bool serial) {
 static void account_run(void (*task)(void *ctx, int index), void *ctx, int count, void *user) {
     account *a = (account *)user;
     account_look(a, true);
-    a->now = stage_of(task);
+    a->now = stage_of(task, ctx);
     a->products += a->now == STAGE_PRODUCT;
     isphpbdx_run(&a->inner, task, ctx, count);
     account_look(a, false);
