@@ -1186,7 +1186,7 @@ static int isphx_cell_of(const isphx_cells *cells, const float p[3]) {
     return (c[2] * cells->dim[1] + c[1]) * cells->dim[0] + c[0];
 }
 
-#define ISPHX_POINTS 4096 /* points per task */
+#define ISPHX_POINTS 1024 /* points per task */
 
 typedef struct isphx_cells_job { /* points being sorted */
     isphx_cells *cells;
@@ -1206,7 +1206,7 @@ static void isphx_job_range(const isphx_cells_job *job, int task, int *begin, in
 /* Bounds of the points of a task: lowest and highest x, y, z, left in cells->x until the points themselves go there. */
 static void isphx_cells_bounds_task(void *ctx, int task) {
     const isphx_cells_job *job = (const isphx_cells_job *)ctx;
-    float *lo = job->cells->x + 6 * task, *hi = lo + 3;
+    float *out = job->cells->x + 6 * task, lo[3], hi[3];
     int i, end, k;
     isphx_job_range(job, task, &i, &end);
     for (k = 0; k < 3; ++k) lo[k] = hi[k] = isphx_at(job->xyz, job->stride, i)[k];
@@ -1217,6 +1217,7 @@ static void isphx_cells_bounds_task(void *ctx, int task) {
             hi[k] = p[k] > hi[k] ? p[k] : hi[k];
         }
     }
+    memcpy(out, lo, sizeof lo), memcpy(out + 3, hi, sizeof hi);
 }
 
 static void isphx_cells_locate_task(void *ctx, int task) {
@@ -1277,13 +1278,13 @@ static void isphx_cells_place(void *ctx) {
     int i;
     for (i = job->count; i < job->count + 8; ++i)
         cells->x[i] = cells->y[i] = cells->z[i] = 0.0f; /* vector loads may look past the end */
-    isphx_post(job->machine, isphx_cells_place_task, job, job->tasks, ISPHX_HEAVY);
+    isphx_post(job->machine, isphx_cells_place_task, job, job->tasks, ISPHX_MEDIUM);
 }
 
 static void isphx_cells_order(void *ctx) {
     isphx_cells_job *job = (isphx_cells_job *)ctx;
     job->cells->start[isphx_cells_total(job->cells)] = job->sum;
-    isphx_post_ordered(job->machine, isphx_cells_order_task, job, job->tasks, ISPHX_HEAVY);
+    isphx_post_ordered(job->machine, isphx_cells_order_task, job, job->tasks, ISPHX_MEDIUM);
     isphx_then(job->machine, isphx_cells_place, job);
 }
 
@@ -1291,14 +1292,14 @@ static void isphx_cells_sum(void *ctx) {
     isphx_cells_job *job = (isphx_cells_job *)ctx;
     const int tasks = (isphx_cells_total(job->cells) + ISPHX_POINTS - 1) / ISPHX_POINTS;
     job->sum = job->cells->fullest = 0;
-    isphx_post_ordered(job->machine, isphx_cells_sum_task, job, tasks, ISPHX_MEDIUM);
+    isphx_post_ordered(job->machine, isphx_cells_sum_task, job, tasks, ISPHX_LIGHT);
     isphx_then(job->machine, isphx_cells_order, job);
 }
 
 static void isphx_cells_count(void *ctx) {
     isphx_cells_job *job = (isphx_cells_job *)ctx;
     memset(job->cells->start, 0, ((size_t)isphx_cells_total(job->cells) + 1) * sizeof(int));
-    isphx_post_ordered(job->machine, isphx_cells_count_task, job, job->tasks, ISPHX_HEAVY);
+    isphx_post_ordered(job->machine, isphx_cells_count_task, job, job->tasks, ISPHX_MEDIUM);
     isphx_then(job->machine, isphx_cells_sum, job);
 }
 
@@ -1314,7 +1315,7 @@ static void isphx_cells_locate(void *ctx) {
         }
     }
     isphx_cells_frame(job->cells, job->cells->radius, lo, hi);
-    isphx_post(job->machine, isphx_cells_locate_task, job, job->tasks, ISPHX_HEAVY);
+    isphx_post(job->machine, isphx_cells_locate_task, job, job->tasks, ISPHX_MEDIUM);
     isphx_then(job->machine, isphx_cells_count, job);
 }
 
@@ -1323,7 +1324,7 @@ static void isphx_cells_build(isphx_cells_job *job, float radius) {
     job->tasks = (job->count + ISPHX_POINTS - 1) / ISPHX_POINTS;
     job->cells->radius = radius;
     job->cells->count = job->count;
-    isphx_post(job->machine, isphx_cells_bounds_task, job, job->tasks, ISPHX_MEDIUM);
+    isphx_post(job->machine, isphx_cells_bounds_task, job, job->tasks, ISPHX_LIGHT);
     isphx_then(job->machine, isphx_cells_locate, job);
 }
 
@@ -6550,10 +6551,12 @@ static void isphx_vessel_add(isphx_vessel *to, const isphx_vessel *from) {
 static void isphx_vessels_join(const isphx_coarse *coarse, isphx_vessel *vessel) {
     int g, k;
     for (g = 0; g < coarse->count; ++g) {
+        int own = isphx_root(vessel, g);
         for (k = 0; k < coarse->link_count[g]; ++k) {
-            const int a = isphx_root(vessel, g),
-                      b = isphx_root(vessel, coarse->link[(size_t)g * ISPHX_COARSE_LINKS + (size_t)k]);
-            vessel[isphpbdx_maxi(a, b)].root = isphpbdx_mini(a, b);
+            const int other = isphx_root(vessel, coarse->link[(size_t)g * ISPHX_COARSE_LINKS + (size_t)k]);
+            if (other == own) continue;
+            vessel[isphpbdx_maxi(own, other)].root = isphpbdx_mini(own, other);
+            own = isphpbdx_mini(own, other);
         }
     }
     for (g = coarse->count - 1; g >= 0; --g) {
