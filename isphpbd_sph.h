@@ -918,13 +918,20 @@ ISPHPBD_INLINE int isphpbdx_f4_below(isphpbdx_f4 a, isphpbdx_f4 b) {
 /* ==== [machine] ====================================================================================================
    Long work in small units, so that it can pause between any two of them. Work is posted as a job of `count` tasks and
    the piece of serial work that comes after it, which posts the next job. Run without a stop callback a job goes to
-   the runner as a whole; with one it goes there a few tasks at a time. The tasks are the same, and so are the bits. */
+   the runner as a whole; with one it goes there a few tasks at a time. The tasks are the same, and so are the bits.
+   Work that has an order, and that a job does not need, stands beside it: one thread does it, others do the job. */
 enum { /* tasks of a job per unit: some tens of microseconds in all */
        ISPHX_HEAVY = 2,
        ISPHX_MEDIUM = 8,
        ISPHX_LIGHT = 32,
        ISPHX_TINY = 128
 };
+
+typedef struct isphx_beside {
+    void (*task)(void *ctx, int index);
+    void *ctx;
+    int done, count, unit;
+} isphx_beside;
 
 typedef struct isphx_machine {
     const isphpbd_parallel *parallel;
@@ -935,6 +942,7 @@ typedef struct isphx_machine {
     bool sliced;             /* somebody asks for pauses */
     void (*then)(void *ctx); /* NULL: the job is the last */
     void *then_ctx;
+    isphx_beside beside; /* one task after the other, done with the first job that is posted after it */
 } isphx_machine;
 
 static void isphx_post(isphx_machine *m, void (*task)(void *, int), void *ctx, int count, int unit) {
@@ -948,11 +956,30 @@ static void isphx_post_ordered(isphx_machine *m, void (*task)(void *, int), void
 }
 static void isphx_then(isphx_machine *m, void (*then)(void *), void *ctx) { m->then = then, m->then_ctx = ctx; }
 
+static void isphx_post_beside(isphx_machine *m, void (*task)(void *, int), void *ctx, int count, int unit) {
+    m->beside.task = task, m->beside.ctx = ctx;
+    m->beside.done = 0, m->beside.count = count, m->beside.unit = unit;
+}
+
 static bool isphx_busy(const isphx_machine *m) { return m->done < m->count || m->then; }
 
 static void isphx_slice_task(void *ctx, int index) {
     const isphx_machine *m = (const isphx_machine *)ctx;
     m->task(m->task_ctx, m->done + index);
+}
+
+static void isphx_run_beside(isphx_machine *m, int count) {
+    isphx_beside *b = &m->beside;
+    for (; count > 0 && b->done < b->count; --count) b->task(b->ctx, b->done++);
+}
+/* Called by a task beside a job: there is no need for those after it. */
+static void isphx_end_beside(isphx_machine *m) { m->beside.count = m->beside.done; }
+
+/* The first task is what stands beside the job. */
+static void isphx_both_task(void *ctx, int index) {
+    isphx_machine *m = (isphx_machine *)ctx;
+    if (index == 0) isphx_run_beside(m, m->beside.count);
+    else m->task(m->task_ctx, m->done + index - 1);
 }
 
 static void isphx_run_tasks(isphx_machine *m, int count) {
@@ -971,6 +998,15 @@ static void isphx_run_tasks(isphx_machine *m, int count) {
 static void isphx_run_unit(isphx_machine *m) {
     const int left = m->count - m->done;
     void (*then)(void *ctx) = m->then;
+    if (left > 0 && m->beside.done < m->beside.count) {
+        if (m->sliced || m->ordered) {
+            isphx_run_beside(m, m->sliced ? m->beside.unit : m->beside.count);
+            return;
+        }
+        isphpbdx_run(m->parallel, isphx_both_task, m, left + 1);
+        m->done += left;
+        return;
+    }
     if (left > 0) {
         isphx_run_tasks(m, m->sliced ? isphpbdx_mini(left, m->unit) : left);
         return;
@@ -1150,7 +1186,7 @@ static int isphx_cell_of(const isphx_cells *cells, const float p[3]) {
     return (c[2] * cells->dim[1] + c[1]) * cells->dim[0] + c[0];
 }
 
-#define ISPHX_POINTS 4096 /* points per task */
+#define ISPHX_POINTS 1024 /* points per task */
 
 typedef struct isphx_cells_job { /* points being sorted */
     isphx_cells *cells;
@@ -1170,7 +1206,7 @@ static void isphx_job_range(const isphx_cells_job *job, int task, int *begin, in
 /* Bounds of the points of a task: lowest and highest x, y, z, left in cells->x until the points themselves go there. */
 static void isphx_cells_bounds_task(void *ctx, int task) {
     const isphx_cells_job *job = (const isphx_cells_job *)ctx;
-    float *lo = job->cells->x + 6 * task, *hi = lo + 3;
+    float *out = job->cells->x + 6 * task, lo[3], hi[3];
     int i, end, k;
     isphx_job_range(job, task, &i, &end);
     for (k = 0; k < 3; ++k) lo[k] = hi[k] = isphx_at(job->xyz, job->stride, i)[k];
@@ -1181,6 +1217,7 @@ static void isphx_cells_bounds_task(void *ctx, int task) {
             hi[k] = p[k] > hi[k] ? p[k] : hi[k];
         }
     }
+    memcpy(out, lo, sizeof lo), memcpy(out + 3, hi, sizeof hi);
 }
 
 static void isphx_cells_locate_task(void *ctx, int task) {
@@ -1241,13 +1278,13 @@ static void isphx_cells_place(void *ctx) {
     int i;
     for (i = job->count; i < job->count + 8; ++i)
         cells->x[i] = cells->y[i] = cells->z[i] = 0.0f; /* vector loads may look past the end */
-    isphx_post(job->machine, isphx_cells_place_task, job, job->tasks, ISPHX_HEAVY);
+    isphx_post(job->machine, isphx_cells_place_task, job, job->tasks, ISPHX_MEDIUM);
 }
 
 static void isphx_cells_order(void *ctx) {
     isphx_cells_job *job = (isphx_cells_job *)ctx;
     job->cells->start[isphx_cells_total(job->cells)] = job->sum;
-    isphx_post_ordered(job->machine, isphx_cells_order_task, job, job->tasks, ISPHX_HEAVY);
+    isphx_post_ordered(job->machine, isphx_cells_order_task, job, job->tasks, ISPHX_MEDIUM);
     isphx_then(job->machine, isphx_cells_place, job);
 }
 
@@ -1255,14 +1292,14 @@ static void isphx_cells_sum(void *ctx) {
     isphx_cells_job *job = (isphx_cells_job *)ctx;
     const int tasks = (isphx_cells_total(job->cells) + ISPHX_POINTS - 1) / ISPHX_POINTS;
     job->sum = job->cells->fullest = 0;
-    isphx_post_ordered(job->machine, isphx_cells_sum_task, job, tasks, ISPHX_MEDIUM);
+    isphx_post_ordered(job->machine, isphx_cells_sum_task, job, tasks, ISPHX_LIGHT);
     isphx_then(job->machine, isphx_cells_order, job);
 }
 
 static void isphx_cells_count(void *ctx) {
     isphx_cells_job *job = (isphx_cells_job *)ctx;
     memset(job->cells->start, 0, ((size_t)isphx_cells_total(job->cells) + 1) * sizeof(int));
-    isphx_post_ordered(job->machine, isphx_cells_count_task, job, job->tasks, ISPHX_HEAVY);
+    isphx_post_ordered(job->machine, isphx_cells_count_task, job, job->tasks, ISPHX_MEDIUM);
     isphx_then(job->machine, isphx_cells_sum, job);
 }
 
@@ -1278,7 +1315,7 @@ static void isphx_cells_locate(void *ctx) {
         }
     }
     isphx_cells_frame(job->cells, job->cells->radius, lo, hi);
-    isphx_post(job->machine, isphx_cells_locate_task, job, job->tasks, ISPHX_HEAVY);
+    isphx_post(job->machine, isphx_cells_locate_task, job, job->tasks, ISPHX_MEDIUM);
     isphx_then(job->machine, isphx_cells_count, job);
 }
 
@@ -1287,7 +1324,7 @@ static void isphx_cells_build(isphx_cells_job *job, float radius) {
     job->tasks = (job->count + ISPHX_POINTS - 1) / ISPHX_POINTS;
     job->cells->radius = radius;
     job->cells->count = job->count;
-    isphx_post(job->machine, isphx_cells_bounds_task, job, job->tasks, ISPHX_MEDIUM);
+    isphx_post(job->machine, isphx_cells_bounds_task, job, job->tasks, ISPHX_LIGHT);
     isphx_then(job->machine, isphx_cells_locate, job);
 }
 
@@ -1611,6 +1648,21 @@ ISPHX_HOT isphpbdx_f4 isphx_twice_high(isphpbdx_f4 v) { return isphpbdx_f4_set(v
 ISPHX_HOT isphpbdx_f4 isphx_madd4(isphpbdx_f4 sum, isphpbdx_f4 a, isphpbdx_f4 b) {
     return isphpbdx_f4_add(sum, isphpbdx_f4_mul(a, b));
 }
+/* Component k of all four in v[k], instead of all components of the k-th. */
+#ifdef ISPHPBDX_SSE2
+ISPHX_HOT void isphx_transpose(isphpbdx_f4 v[4]) { _MM_TRANSPOSE4_PS(v[0], v[1], v[2], v[3]); }
+#else
+ISPHX_HOT void isphx_transpose(isphpbdx_f4 v[4]) {
+    int i, k;
+    for (i = 0; i < 4; ++i) {
+        for (k = 0; k < i; ++k) {
+            const float swap = v[i].v[k];
+            v[i].v[k] = v[k].v[i], v[k].v[i] = swap;
+        }
+    }
+}
+#endif
+
 static double isphx_sum_even(isphpbdx_f4 v) {
     float lane[4];
     isphpbdx_f4_store(lane, v);
@@ -1718,8 +1770,7 @@ static int isphx_member_tasks(const isphx_coarse *coarse) {
     return (coarse->members + ISPHX_MEMBERS - 1) / ISPHX_MEMBERS;
 }
 
-static void isphx_members_count_task(void *ctx, int task) {
-    const isphx_coarse *coarse = (const isphx_coarse *)ctx;
+static void isphx_members_count(isphx_coarse *coarse, int task) {
     const int end = isphpbdx_mini((task + 1) * ISPHX_MEMBERS, coarse->members);
     int i;
     for (i = task * ISPHX_MEMBERS; i < end; ++i) coarse->member_start[coarse->aggregate[i]]++;
@@ -1730,10 +1781,10 @@ static void isphx_members_sum(isphx_coarse *coarse) {
     for (i = 1; i <= coarse->count; ++i) coarse->member_start[i] += coarse->member_start[i - 1];
 }
 
-static void isphx_members_place_task(void *ctx, int task) {
-    const isphx_coarse *coarse = (const isphx_coarse *)ctx;
+static void isphx_members_place(isphx_coarse *coarse, int task) {
     const int begin = (isphx_member_tasks(coarse) - 1 - task) * ISPHX_MEMBERS;
     int i = isphpbdx_mini(begin + ISPHX_MEMBERS, coarse->members);
+    if (task == 0) isphx_members_sum(coarse);
     while (--i >= begin) coarse->member[--coarse->member_start[coarse->aggregate[i]]] = i;
 }
 
@@ -1746,9 +1797,8 @@ static void isphx_members_clear(isphx_coarse *coarse, int rows) {
 static void isphx_coarse_members(isphx_coarse *coarse, int rows) {
     int task;
     isphx_members_clear(coarse, rows);
-    for (task = 0; task < isphx_member_tasks(coarse); ++task) isphx_members_count_task(coarse, task);
-    isphx_members_sum(coarse);
-    for (task = 0; task < isphx_member_tasks(coarse); ++task) isphx_members_place_task(coarse, task);
+    for (task = 0; task < isphx_member_tasks(coarse); ++task) isphx_members_count(coarse, task);
+    for (task = 0; task < isphx_member_tasks(coarse); ++task) isphx_members_place(coarse, task);
 }
 
 /* Adds to the coupling of aggregate i with a lower one. */
@@ -1794,84 +1844,207 @@ static double isphx_coarse_envelope(isphx_coarse *coarse) {
     return work;
 }
 
-/* Dot product of n floats in four fixed lanes. */
-static float isphx_dot4(const float *a, const float *b, int n) {
+/* Rows of the factor are found, and used, four at a time: columns begin at multiples of four, so what is left of the
+   four can be summed up for all of them before the first is known, and values are loaded once for several. */
+#define ISPHX_COARSE_ROWS 4
+static int isphx_coarse_quads(const isphx_coarse *coarse) {
+    return (coarse->count + ISPHX_COARSE_ROWS - 1) / ISPHX_COARSE_ROWS;
+}
+static int isphx_quad_end(const isphx_coarse *coarse, int i) {
+    return isphpbdx_mini(i + ISPHX_COARSE_ROWS, coarse->count);
+}
+static float *isphx_coarse_row(const isphx_coarse *coarse, int i) { return coarse->factor + coarse->row_offset[i]; }
+
+/* sum += a b over columns begin .. end, in four fixed lanes. */
+ISPHX_HOT isphpbdx_f4 isphx_dot_along(const float *a, const float *b, int begin, int end) {
     isphpbdx_f4 sum = isphpbdx_f4_all(0.0f);
-    float lane[4], tail = 0.0f;
-    int i;
-    for (i = 0; i + 4 <= n; i += 4) sum = isphx_madd4(sum, isphpbdx_f4_load(a + i), isphpbdx_f4_load(b + i));
-    for (; i < n; ++i) tail += a[i] * b[i];
-    isphpbdx_f4_store(lane, sum);
-    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + tail;
+    for (; begin < end; begin += 4) sum = isphx_madd4(sum, isphpbdx_f4_load(a + begin), isphpbdx_f4_load(b + begin));
+    return sum;
 }
 
-/* Row i of the Cholesky factorisation inside the envelope; rows follow each other. A pivot that vanishes (a closed
-   component's constant) takes that unknown out. */
-static void isphx_coarse_factor_task(void *ctx, int i) {
-    isphx_coarse *coarse = (isphx_coarse *)ctx;
-    float *row = coarse->factor + coarse->row_offset[i];
-    const int first = coarse->first[i];
-    float pivot;
+/* Row i times rows j .. j + 3 (none beyond i), over the columns before j that both have. */
+static void isphx_coarse_dots(const isphx_coarse *coarse, int i, int j, float out[4]) {
+    const float *row = isphx_coarse_row(coarse, i), *other[4];
+    isphpbdx_f4 sum[4], a, b, c, d;
+    int from[4], k, most = 0;
+    for (k = 0; k < 4; ++k) {
+        other[k] = isphx_coarse_row(coarse, isphpbdx_mini(j + k, i));
+        from[k] = isphpbdx_maxi(coarse->first[i], coarse->first[isphpbdx_mini(j + k, i)]);
+        most = isphpbdx_maxi(most, from[k]);
+    }
+    a = isphx_dot_along(row, other[0], from[0], most), b = isphx_dot_along(row, other[1], from[1], most);
+    c = isphx_dot_along(row, other[2], from[2], most), d = isphx_dot_along(row, other[3], from[3], most);
+    for (; most < j; most += 4) {
+        const isphpbdx_f4 own = isphpbdx_f4_load(row + most);
+        a = isphx_madd4(a, own, isphpbdx_f4_load(other[0] + most));
+        b = isphx_madd4(b, own, isphpbdx_f4_load(other[1] + most));
+        c = isphx_madd4(c, own, isphpbdx_f4_load(other[2] + most));
+        d = isphx_madd4(d, own, isphpbdx_f4_load(other[3] + most));
+    }
+    sum[0] = a, sum[1] = b, sum[2] = c, sum[3] = d;
+    isphx_transpose(sum);
+    isphpbdx_f4_store(out, isphpbdx_f4_add(isphpbdx_f4_add(sum[0], sum[1]), isphpbdx_f4_add(sum[2], sum[3])));
+}
+
+/* Columns j .. j + 3 of row i, as far as it has them. A pivot that vanishes (a closed component's constant) takes that
+   unknown out. */
+static void isphx_coarse_columns(isphx_coarse *coarse, int i, int j) {
+    float *row = isphx_coarse_row(coarse, i), dot[4], pivot;
+    const int end = isphpbdx_mini(j + 4, i + 1);
+    int c, k;
+    if (coarse->first[i] > j) return;
+    isphx_coarse_dots(coarse, i, j, dot);
+    for (c = j; c < end; ++c) {
+        const float *other = isphx_coarse_row(coarse, c);
+        float tail = 0.0f;
+        for (k = j; k < c; ++k) tail += row[k] * other[k];
+        dot[c - j] += tail;
+        if (c < i) row[c] = (row[c] - dot[c - j]) * coarse->inverse[c];
+    }
+    if (end <= i) return;
+    pivot = coarse->diagonal[i] - dot[i - j];
+    coarse->inverse[i] = pivot > 1e-5f * coarse->diagonal[i] ? 1.0f / sqrtf(pivot) : 0.0f;
+}
+
+/* Row i of the matrix, where that of the factor comes to be. */
+static void isphx_coarse_fill(isphx_coarse *coarse, int i) {
+    float *row = isphx_coarse_row(coarse, i);
     int j, k;
-    for (j = first; j < i; ++j) row[j] = 0.0f;
+    for (j = coarse->first[i]; j < i; ++j) row[j] = 0.0f;
     for (k = 0; k < coarse->link_count[i]; ++k) {
         const size_t e = (size_t)i * ISPHX_COARSE_LINKS + (size_t)k;
         row[coarse->link[e]] = -coarse->link_value[e];
     }
-    for (j = first; j < i; ++j) {
-        const float *other = coarse->factor + coarse->row_offset[j];
-        const int from = isphpbdx_maxi(first, coarse->first[j]);
-        row[j] = (row[j] - isphx_dot4(row + from, other + from, j - from)) * coarse->inverse[j];
-    }
-    pivot = coarse->diagonal[i] - isphx_dot4(row + first, row + first, i - first);
-    coarse->inverse[i] = pivot > 1e-5f * coarse->diagonal[i] ? 1.0f / sqrtf(pivot) : 0.0f;
 }
 
-/* value[i] -= sum row[j] value[j] over first <= j < i, for pairs; in four lanes, first being a multiple of four. */
-static void isphx_coarse_eliminate(float *value, const float *row, int first, int i) {
-    isphpbdx_f4 low = isphpbdx_f4_all(0.0f), high = low;
-    float lane[4], s0 = value[2 * i], s1 = value[2 * i + 1];
-    int j;
-    for (j = first; j + 4 <= i; j += 4) {
-        const isphpbdx_f4 four = isphpbdx_f4_load(row + j);
-        low = isphx_madd4(low, isphx_twice_low(four), isphpbdx_f4_load(value + 2 * j));
-        high = isphx_madd4(high, isphx_twice_high(four), isphpbdx_f4_load(value + 2 * j + 4));
+/* Four rows of the Cholesky factorisation inside the envelope; they follow each other. */
+static void isphx_coarse_factor_task(void *ctx, int quad) {
+    isphx_coarse *coarse = (isphx_coarse *)ctx;
+    const int begin = quad * ISPHX_COARSE_ROWS, end = isphx_quad_end(coarse, begin);
+    int i, j = begin;
+    for (i = begin; i < end; ++i) {
+        isphx_coarse_fill(coarse, i);
+        j = isphpbdx_mini(j, coarse->first[i]);
     }
-    for (; j < i; ++j) s0 -= row[j] * value[2 * j], s1 -= row[j] * value[2 * j + 1];
-    isphpbdx_f4_store(lane, isphpbdx_f4_add(low, high));
-    value[2 * i] = s0 - (lane[0] + lane[2]), value[2 * i + 1] = s1 - (lane[1] + lane[3]);
+    for (; j <= begin; j += 4) {
+        for (i = begin; i < end; ++i) isphx_coarse_columns(coarse, i, j);
+    }
 }
 
-/* value[j] -= row[j] value[i] over first <= j < i, for pairs. */
-static void isphx_coarse_substitute(float *value, const float *row, int first, int i) {
-    const float s0 = value[2 * i], s1 = value[2 * i + 1];
-    const isphpbdx_f4 own = isphpbdx_f4_set(s0, s1, s0, s1);
-    int j;
-    for (j = first; j + 4 <= i; j += 4) {
-        const isphpbdx_f4 four = isphpbdx_f4_load(row + j);
-        float *low = value + 2 * j, *high = low + 4;
-        isphpbdx_f4_store(low, isphpbdx_f4_sub(isphpbdx_f4_load(low), isphpbdx_f4_mul(isphx_twice_low(four), own)));
-        isphpbdx_f4_store(high, isphpbdx_f4_sub(isphpbdx_f4_load(high), isphpbdx_f4_mul(isphx_twice_high(four), own)));
-    }
-    for (; j < i; ++j) value[2 * j] -= row[j] * s0, value[2 * j + 1] -= row[j] * s1;
+/* What the columns of a row before its four take from its value, as pairs: even columns and odd ones. */
+typedef struct isphx_taken {
+    isphpbdx_f4 low, high;
+} isphx_taken;
+ISPHX_HOT void isphx_taken_add(isphx_taken *taken, isphpbdx_f4 row, isphpbdx_f4 low, isphpbdx_f4 high) {
+    taken->low = isphx_madd4(taken->low, isphx_twice_low(row), low);
+    taken->high = isphx_madd4(taken->high, isphx_twice_high(row), high);
+}
+ISPHX_HOT isphx_taken isphx_taken_along(const float *value, const float *row, int begin, int end) {
+    isphx_taken taken;
+    taken.low = taken.high = isphpbdx_f4_all(0.0f);
+    for (; begin < end; begin += 4)
+        isphx_taken_add(&taken, isphpbdx_f4_load(row + begin), isphpbdx_f4_load(value + 2 * begin),
+                        isphpbdx_f4_load(value + 2 * begin + 4));
+    return taken;
 }
 
-/* value = Ac^-1 value, for both right sides, one row after the other: the first `count` tasks eliminate and sum up the
-   dot products with the right side, the second ones substitute back. */
+/* The same for rows i and i + 1, over the columns before `end`. */
+static void isphx_coarse_take_two(const isphx_coarse *coarse, int i, int end, isphpbdx_f4 out[2]) {
+    const float *row = isphx_coarse_row(coarse, i), *next = isphx_coarse_row(coarse, i + 1), *value = coarse->value;
+    int j = isphpbdx_maxi(coarse->first[i], coarse->first[i + 1]);
+    isphx_taken a = isphx_taken_along(value, row, coarse->first[i], j);
+    isphx_taken b = isphx_taken_along(value, next, coarse->first[i + 1], j);
+    for (; j < end; j += 4) {
+        const isphpbdx_f4 low = isphpbdx_f4_load(value + 2 * j), high = isphpbdx_f4_load(value + 2 * j + 4);
+        isphx_taken_add(&a, isphpbdx_f4_load(row + j), low, high);
+        isphx_taken_add(&b, isphpbdx_f4_load(next + j), low, high);
+    }
+    out[0] = isphpbdx_f4_add(a.low, a.high), out[1] = isphpbdx_f4_add(b.low, b.high);
+}
+
+/* value[i] = (value[i] - sum row[j] value[j] over j < i) / pivot for four rows, and dot += value^2. */
+static void isphx_coarse_eliminate(isphx_coarse *coarse, int begin, int end) {
+    float *value = coarse->value;
+    isphpbdx_f4 taken[ISPHX_COARSE_ROWS];
+    int i, j;
+    for (i = begin; i + 2 <= end; i += 2) isphx_coarse_take_two(coarse, i, begin, taken + (i - begin));
+    if (i < end) {
+        const isphx_taken last = isphx_taken_along(value, isphx_coarse_row(coarse, i), coarse->first[i], begin);
+        taken[i - begin] = isphpbdx_f4_add(last.low, last.high);
+    }
+    for (i = begin; i < end; ++i) {
+        const float *row = isphx_coarse_row(coarse, i);
+        float lane[4], s0 = value[2 * i], s1 = value[2 * i + 1];
+        isphpbdx_f4_store(lane, taken[i - begin]);
+        for (j = begin; j < i; ++j) s0 -= row[j] * value[2 * j], s1 -= row[j] * value[2 * j + 1];
+        value[2 * i] = (s0 - (lane[0] + lane[2])) * coarse->inverse[i];
+        value[2 * i + 1] = (s1 - (lane[1] + lane[3])) * coarse->inverse[i];
+        coarse->dot[0] += (double)value[2 * i] * (double)value[2 * i];
+        coarse->dot[1] += (double)value[2 * i + 1] * (double)value[2 * i + 1];
+    }
+}
+
+/* value[j] and three after it, less what the known value of a row gives them. */
+ISPHX_HOT void isphx_coarse_give(const float *row, isphpbdx_f4 own, int j, isphpbdx_f4 *low, isphpbdx_f4 *high) {
+    const isphpbdx_f4 four = isphpbdx_f4_load(row + j);
+    *low = isphpbdx_f4_sub(*low, isphpbdx_f4_mul(isphx_twice_low(four), own));
+    *high = isphpbdx_f4_sub(*high, isphpbdx_f4_mul(isphx_twice_high(four), own));
+}
+
+static isphpbdx_f4 isphx_coarse_own(const isphx_coarse *coarse, int i) {
+    return isphx_pairs(coarse->value + 2 * i, coarse->value + 2 * i);
+}
+
+/* value[j] -= row[j] value[i] over begin <= j < end, for pairs. */
+static void isphx_coarse_substitute_row(isphx_coarse *coarse, int i, int begin, int end) {
+    const isphpbdx_f4 own = isphx_coarse_own(coarse, i);
+    for (; begin < end; begin += 4) {
+        float *value = coarse->value + 2 * begin;
+        isphpbdx_f4 low = isphpbdx_f4_load(value), high = isphpbdx_f4_load(value + 4);
+        isphx_coarse_give(isphx_coarse_row(coarse, i), own, begin, &low, &high);
+        isphpbdx_f4_store(value, low), isphpbdx_f4_store(value + 4, high);
+    }
+}
+
+/* The same for rows i + 3, i + 2, i + 1 and i, in this order, over begin <= j < i. */
+static void isphx_coarse_substitute_quad(isphx_coarse *coarse, int i, int begin) {
+    const float *a = isphx_coarse_row(coarse, i), *b = isphx_coarse_row(coarse, i + 1);
+    const float *c = isphx_coarse_row(coarse, i + 2), *d = isphx_coarse_row(coarse, i + 3);
+    const isphpbdx_f4 va = isphx_coarse_own(coarse, i), vb = isphx_coarse_own(coarse, i + 1);
+    const isphpbdx_f4 vc = isphx_coarse_own(coarse, i + 2), vd = isphx_coarse_own(coarse, i + 3);
+    for (; begin < i; begin += 4) {
+        float *value = coarse->value + 2 * begin;
+        isphpbdx_f4 low = isphpbdx_f4_load(value), high = isphpbdx_f4_load(value + 4);
+        isphx_coarse_give(d, vd, begin, &low, &high), isphx_coarse_give(c, vc, begin, &low, &high);
+        isphx_coarse_give(b, vb, begin, &low, &high), isphx_coarse_give(a, va, begin, &low, &high);
+        isphpbdx_f4_store(value, low), isphpbdx_f4_store(value + 4, high);
+    }
+}
+
+/* Every value[j] is reduced by one row after the other, from the last row to the first. */
+static void isphx_coarse_substitute(isphx_coarse *coarse, int begin, int end) {
+    float *value = coarse->value;
+    int i, j, most = end - begin < ISPHX_COARSE_ROWS ? begin : 0;
+    for (i = end - 1; i >= begin; --i) {
+        const float *row = isphx_coarse_row(coarse, i);
+        value[2 * i] *= coarse->inverse[i], value[2 * i + 1] *= coarse->inverse[i];
+        for (j = begin; j < i; ++j)
+            value[2 * j] -= row[j] * value[2 * i], value[2 * j + 1] -= row[j] * value[2 * i + 1];
+        most = isphpbdx_maxi(most, coarse->first[i]);
+    }
+    for (i = end - 1; i >= begin; --i) isphx_coarse_substitute_row(coarse, i, coarse->first[i], most);
+    if (most < begin) isphx_coarse_substitute_quad(coarse, begin, most);
+}
+
+/* value = Ac^-1 value, for both right sides, four rows after the other: the first half of the tasks eliminates and sums
+   up the dot products with the right side, the second one substitutes back. */
 static void isphx_coarse_solve_task(void *ctx, int task) {
     isphx_coarse *coarse = (isphx_coarse *)ctx;
-    const int i = task < coarse->count ? task : 2 * coarse->count - 1 - task;
-    const float *row = coarse->factor + coarse->row_offset[i];
-    float *own = coarse->value + 2 * i;
+    const int quads = isphx_coarse_quads(coarse);
+    const int begin = (task < quads ? task : 2 * quads - 1 - task) * ISPHX_COARSE_ROWS;
     if (task == 0) coarse->dot[0] = coarse->dot[1] = 0.0;
-    if (task < coarse->count) isphx_coarse_eliminate(coarse->value, row, coarse->first[i], i);
-    own[0] *= coarse->inverse[i], own[1] *= coarse->inverse[i];
-    if (task >= coarse->count) {
-        isphx_coarse_substitute(coarse->value, row, coarse->first[i], i);
-        return;
-    }
-    coarse->dot[0] += (double)own[0] * (double)own[0];
-    coarse->dot[1] += (double)own[1] * (double)own[1];
+    if (task < quads) isphx_coarse_eliminate(coarse, begin, isphx_quad_end(coarse, begin));
+    else isphx_coarse_substitute(coarse, begin, isphx_quad_end(coarse, begin));
 }
 
 /* [krylov] A symmetric system with two right sides, and the work vectors of its solve: pairs, interleaved. */
@@ -2097,7 +2270,7 @@ static bool isphx_cg_respond(isphx_system *s) {
 
 static void isphx_cg_coarse_solve(void *ctx) {
     isphx_system *s = (isphx_system *)ctx;
-    isphx_post_ordered(s->machine, isphx_coarse_solve_task, s->coarse, 2 * s->coarse->count, ISPHX_TINY);
+    isphx_post_ordered(s->machine, isphx_coarse_solve_task, s->coarse, 2 * isphx_coarse_quads(s->coarse), ISPHX_LIGHT);
     isphx_then(s->machine, isphx_cg_next, s);
 }
 
@@ -2345,7 +2518,7 @@ static void isphx_bicgstab_precondition(isphx_bicgstab *s, const float *in) {
     s->in = in;
     if (coarse) {
         isphpbdx_run(s->system->machine->parallel, isphx_bicgstab_restrict_task, s, isphx_coarse_blocks(coarse));
-        for (i = 0; i < 2 * coarse->count; ++i) isphx_coarse_solve_task(coarse, i);
+        for (i = 0; i < 2 * isphx_coarse_quads(coarse); ++i) isphx_coarse_solve_task(coarse, i);
     }
     isphx_bicgstab_run(s, isphx_bicgstab_precondition_task, NULL);
 }
@@ -2640,7 +2813,7 @@ ISPHPBD_API isphpbd_result isph_matrix_set_aggregates(isph_matrix *matrix, const
         coarse->count = 0;
         return ISPHPBD_CAPACITY;
     }
-    for (i = 0; i < count; ++i) isphx_coarse_factor_task(coarse, i);
+    for (i = 0; i < isphx_coarse_quads(coarse); ++i) isphx_coarse_factor_task(coarse, i);
     return ISPHPBD_OK;
 }
 
@@ -4966,21 +5139,6 @@ static void isphx_chunk_set_columns(isphx_sell *sell, int chunk, const isphx_chu
         for (j = 0; j < length; ++j) wide[j * ISPHX_LANES + lane] = (uint32_t)(work->list[lane][j] - work->low);
 }
 
-/* Component k of all four in v[k], instead of all components of the k-th. */
-#ifdef ISPHPBDX_SSE2
-ISPHX_HOT void isphx_transpose(isphpbdx_f4 v[4]) { _MM_TRANSPOSE4_PS(v[0], v[1], v[2], v[3]); }
-#else
-ISPHX_HOT void isphx_transpose(isphpbdx_f4 v[4]) {
-    int i, k;
-    for (i = 0; i < 4; ++i) {
-        for (k = 0; k < i; ++k) {
-            const float swap = v[i].v[k];
-            v[i].v[k] = v[k].v[i], v[k].v[i] = swap;
-        }
-    }
-}
-#endif
-
 /* Four groups of four floats, gathered and transposed: out[k] holds component k of the four. */
 #ifdef ISPHPBDX_SSE2
 ISPHX_HOT void isphx_gather(const float *array, const int *index, isphpbdx_f4 out[4]) {
@@ -5384,13 +5542,6 @@ static bool isphx_columns_narrow(const isph_fluid *f) {
     return 2 * most + ISPHX_LANES < ISPHX_NARROW_ROWS;
 }
 
-static void isphx_stage_rows(isph_fluid *f) {
-    if (f->rounds > 0) return; /* nobody has moved since */
-    f->sell.index_bytes = isphx_columns_narrow(f) ? 2 : 4;
-    f->attempt = 0;
-    isphx_rows_try(f);
-}
-
 /* [coarsen] Coarse level of the pressure matrix. Aggregates are cubic cells of m spacings; the coupling of two
    neighbours is that of full lattice cells times the share of the emptier of their faces, which is close to the
    Galerkin matrix and costs little. Numbered along the sorted axes, so that the envelope stays narrow. */
@@ -5413,11 +5564,11 @@ static void isphx_coarse_axis(const isph_fluid *f, isphx_blocks_frame *frame, in
     frame->lo[k] = cells->lo[k] - dx * (0.5 + left / 2);
 }
 
-static void isphx_coarse_frame(isph_fluid *f, int table_capacity) {
+static void isphx_coarse_frame(isph_fluid *f, int size, int table_capacity) {
     isphx_blocks_frame *frame = &f->frame;
     int k;
-    frame->size = isphx_coarse_sizes[f->attempt];
-    frame->coupling = f->tables.coupling[f->attempt];
+    frame->size = isphx_coarse_sizes[size];
+    frame->coupling = f->tables.coupling[size];
     frame->table = (int *)(void *)f->scratch;
     for (k = 0; k < 3; ++k) isphx_coarse_axis(f, frame, k);
     while ((int64_t)frame->dim[0] * frame->dim[1] * frame->dim[2] > table_capacity) {
@@ -5439,20 +5590,6 @@ static int isphx_coarse_cell(const isph_fluid *f, const float *p) {
         c[k] = frame->wraps[k] ? isphx_wrap(c[k], frame->dim[k]) : isphpbdx_mini(c[k], frame->dim[k] - 1);
     }
     return (c[2] * frame->dim[1] + c[1]) * frame->dim[0] + c[0];
-}
-
-static void isphx_coarse_locate_task(void *ctx, int block) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
-    int i;
-    for (i = block * ISPHX_BLOCK; i < end; ++i) f->coarse.aggregate[i] = isphx_coarse_cell(f, f->position + 4 * i);
-}
-
-static void isphx_coarse_rename_task(void *ctx, int block) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
-    int i;
-    for (i = block * ISPHX_BLOCK; i < end; ++i) f->coarse.aggregate[i] = f->frame.table[f->coarse.aggregate[i]];
 }
 
 /* Members within a spacing of each face of an aggregate: low and high side of every axis. They wait where the factor
@@ -5600,80 +5737,48 @@ static void isphx_coarse_diagonal_task(void *ctx, int block) {
     }
 }
 
-#define ISPHX_LINK_CELLS 64 /* per task */
-static void isphx_coarse_link_task(void *ctx, int task) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    const int end = isphpbdx_mini((task + 1) * ISPHX_LINK_CELLS, isphx_coarse_cells(&f->frame));
+/* The cells are numbered and their members listed. Cells grow until numbering, memory and work are in proportion to the
+   particles, which the numbers alone tell; count = 0 is left when nothing is. It needs places only, and goes on beside
+   the rows. A task is a piece of the particles. */
+static int isphx_coarse_pieces(const isph_fluid *f) { return (f->count + ISPHX_MEMBERS - 1) / ISPHX_MEMBERS; }
+static int isphx_coarse_turns(const isph_fluid *f) { return 3 * isphx_coarse_pieces(f) + 1; } /* tasks per size */
+
+static void isphx_coarse_locate(isph_fluid *f, int size, int piece) {
+    const int end = isphpbdx_mini((piece + 1) * ISPHX_MEMBERS, f->count);
     int i;
-    for (i = task * ISPHX_LINK_CELLS; i < end; ++i)
-        if (f->frame.table[i] >= 0) isphx_coarse_link_cell(f, i);
+    if (piece == 0) isphx_coarse_frame(f, size, isphpbdx_maxi(2 * isphx_padded(f->desc.particle_capacity), 64));
+    for (i = piece * ISPHX_MEMBERS; i < end; ++i) f->coarse.aggregate[i] = isphx_coarse_cell(f, f->position + 4 * i);
 }
 
-/* Piece by piece: cells are numbered, members listed, links made and the factor found. Cells grow until numbering,
-   memory and work are in proportion to the particles, which the numbers alone tell; count = 0 is left when nothing
-   is. */
-static void isphx_coarsen_try(isph_fluid *f);
-
-static void isphx_coarsen_again(isph_fluid *f) {
-    f->coarse.count = 0;
-    if (++f->attempt < ISPHX_COARSE_SIZES) isphx_coarsen_try(f);
-}
-
-static void isphx_coarsen_factor(void *ctx) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    isphx_post_ordered(&f->machine, isphx_coarse_factor_task, &f->coarse, f->coarse.count, ISPHX_MEDIUM);
-}
-
-static void isphx_coarsen_link(void *ctx) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    const int tasks = (isphx_coarse_cells(&f->frame) + ISPHX_LINK_CELLS - 1) / ISPHX_LINK_CELLS;
-    isphx_post_ordered(&f->machine, isphx_coarse_link_task, f, tasks, ISPHX_MEDIUM);
-    isphx_then(&f->machine, isphx_coarsen_factor, f);
-}
-
-static void isphx_coarsen_diagonal(void *ctx) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    isphx_post(&f->machine, isphx_coarse_diagonal_task, f, isphx_coarse_blocks(&f->coarse), ISPHX_MEDIUM);
-    isphx_then(&f->machine, isphx_coarsen_link, f);
-}
-
-static void isphx_coarsen_place(void *ctx) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    isphx_members_sum(&f->coarse);
-    isphx_post_ordered(&f->machine, isphx_members_place_task, &f->coarse, isphx_member_tasks(&f->coarse), ISPHX_HEAVY);
-    isphx_then(&f->machine, isphx_coarsen_diagonal, f);
-}
-
-static void isphx_coarsen_members(void *ctx) {
-    isph_fluid *f = (isph_fluid *)ctx;
-    isphx_members_clear(&f->coarse, f->count);
-    isphx_post_ordered(&f->machine, isphx_members_count_task, &f->coarse, isphx_member_tasks(&f->coarse), ISPHX_HEAVY);
-    isphx_then(&f->machine, isphx_coarsen_place, f);
-}
-
-static void isphx_coarsen_number(void *ctx) {
-    isph_fluid *f = (isph_fluid *)ctx;
+static void isphx_coarse_number(isph_fluid *f) {
     int *table = f->frame.table, i, count = 0;
     double work = -1.0;
+    for (i = 0; i < isphx_coarse_cells(&f->frame); ++i) table[i] = -1;
     for (i = 0; i < f->count; ++i) table[f->coarse.aggregate[i]] = 0;
     for (i = 0; i < isphx_coarse_cells(&f->frame); ++i)
         if (table[i] == 0) table[i] = count++;
     f->coarse.count = count;
     if (count <= f->coarse.capacity) isphx_coarse_foresee(f), work = isphx_coarse_envelope(&f->coarse);
-    if (work < 0.0 || work > 400.0 * f->count + 1e5) {
-        isphx_coarsen_again(f);
-        return;
-    }
-    isphx_post_rows(f, isphx_coarse_rename_task, ISPHX_LIGHT);
-    isphx_then(&f->machine, isphx_coarsen_members, f);
+    if (work < 0.0 || work > 400.0 * f->count + 1e5) f->coarse.count = 0;
+    else isphx_members_clear(&f->coarse, f->count);
 }
 
-static void isphx_coarsen_try(isph_fluid *f) {
+static void isphx_coarse_rename(isph_fluid *f, int piece) {
+    const int end = isphpbdx_mini((piece + 1) * ISPHX_MEMBERS, f->count);
     int i;
-    isphx_coarse_frame(f, isphpbdx_maxi(2 * isphx_padded(f->desc.particle_capacity), 64));
-    for (i = 0; i < isphx_coarse_cells(&f->frame); ++i) f->frame.table[i] = -1;
-    isphx_post_rows(f, isphx_coarse_locate_task, ISPHX_LIGHT);
-    isphx_then(&f->machine, isphx_coarsen_number, f);
+    for (i = piece * ISPHX_MEMBERS; i < end; ++i) f->coarse.aggregate[i] = f->frame.table[f->coarse.aggregate[i]];
+    isphx_members_count(&f->coarse, piece);
+}
+
+static void isphx_coarse_number_task(void *ctx, int task) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int size = task / isphx_coarse_turns(f), turn = task % isphx_coarse_turns(f), pieces = isphx_coarse_pieces(f);
+    if (turn > pieces && f->coarse.count == 0) return; /* the next size, then */
+    if (turn < pieces) isphx_coarse_locate(f, size, turn);
+    else if (turn == pieces) isphx_coarse_number(f);
+    else if (turn <= 2 * pieces) isphx_coarse_rename(f, turn - pieces - 1);
+    else isphx_members_place(&f->coarse, turn - 2 * pieces - 1);
+    if (turn == 3 * pieces) isphx_end_beside(&f->machine);
 }
 
 static bool isphx_projects(const isph_fluid *f) {
@@ -5683,12 +5788,49 @@ static bool isphx_weakly_compressible(const isph_fluid *f) {
     return f->solver_enabled && f->desc.solver == ISPH_SOLVER_WEAKLY_COMPRESSIBLE;
 }
 
+static void isphx_stage_rows(isph_fluid *f) {
+    if (f->rounds > 0) return; /* nobody has moved since */
+    if (isphx_projects(f))
+        isphx_post_beside(&f->machine, isphx_coarse_number_task, f, ISPHX_COARSE_SIZES * isphx_coarse_turns(f),
+                          ISPHX_HEAVY);
+    f->sell.index_bytes = isphx_columns_narrow(f) ? 2 : 4;
+    f->attempt = 0;
+    isphx_rows_try(f);
+}
+
+/* When there are rows: links are made and the factor found, beside the right sides, which need neither. */
+#define ISPHX_LINK_CELLS 128 /* per task */
+static int isphx_link_tasks(const isph_fluid *f) {
+    return (isphx_coarse_cells(&f->frame) + ISPHX_LINK_CELLS - 1) / ISPHX_LINK_CELLS;
+}
+
+static void isphx_coarse_link_piece(isph_fluid *f, int task) {
+    const int end = isphpbdx_mini((task + 1) * ISPHX_LINK_CELLS, isphx_coarse_cells(&f->frame));
+    int i;
+    for (i = task * ISPHX_LINK_CELLS; i < end; ++i)
+        if (f->frame.table[i] >= 0) isphx_coarse_link_cell(f, i);
+}
+
+static void isphx_coarse_build_task(void *ctx, int task) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    const int links = isphx_link_tasks(f);
+    if (task < links) isphx_coarse_link_piece(f, task);
+    else isphx_coarse_factor_task(&f->coarse, task - links);
+}
+
+static void isphx_coarsen_build(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_post_beside(&f->machine, isphx_coarse_build_task, f, isphx_link_tasks(f) + isphx_coarse_quads(&f->coarse),
+                      ISPHX_HEAVY);
+}
+
 /* With Jacobi too: the closed components are found on it. */
 static void isphx_stage_coarsen(isph_fluid *f) {
     if (!isphx_projects(f)) return;
     f->coarse.weight = f->now.several ? f->scale : NULL;
-    f->attempt = 0;
-    isphx_coarsen_try(f);
+    if (f->coarse.count == 0) return;
+    isphx_post(&f->machine, isphx_coarse_diagonal_task, f, isphx_coarse_blocks(&f->coarse), ISPHX_MEDIUM);
+    isphx_then(&f->machine, isphx_coarsen_build, f);
 }
 
 /* [predict] u* = u + dt g + viscosity + smoothing. In: velocity. Out: star. The smoothing (XSPH) and explicit
@@ -6411,10 +6553,12 @@ static void isphx_vessel_add(isphx_vessel *to, const isphx_vessel *from) {
 static void isphx_vessels_join(const isphx_coarse *coarse, isphx_vessel *vessel) {
     int g, k;
     for (g = 0; g < coarse->count; ++g) {
+        int own = isphx_root(vessel, g);
         for (k = 0; k < coarse->link_count[g]; ++k) {
-            const int a = isphx_root(vessel, g),
-                      b = isphx_root(vessel, coarse->link[(size_t)g * ISPHX_COARSE_LINKS + (size_t)k]);
-            vessel[isphpbdx_maxi(a, b)].root = isphpbdx_mini(a, b);
+            const int other = isphx_root(vessel, coarse->link[(size_t)g * ISPHX_COARSE_LINKS + (size_t)k]);
+            if (other == own) continue;
+            vessel[isphpbdx_maxi(own, other)].root = isphpbdx_mini(own, other);
+            own = isphpbdx_mini(own, other);
         }
     }
     for (g = coarse->count - 1; g >= 0; --g) {
@@ -7679,6 +7823,10 @@ static void isphx_deliver_task(void *ctx, int block) {
 
 static void isphx_stage_deliver(isph_fluid *f) {
     f->impulse_count = 0;
+    if (!f->coupler.impulses && !f->coupler.again && !f->coupler.finish) { /* nobody who listens, or wants a say */
+        isphx_post_beside(&f->machine, isphx_deliver_task, f, isphx_blocks(f->count), ISPHX_LIGHT);
+        return;
+    }
     isphx_post_ordered(&f->machine, isphx_deliver_task, f, isphx_blocks(f->count), ISPHX_LIGHT);
     isphx_then(&f->machine, isphx_impulses_flush, f);
 }
@@ -8438,6 +8586,7 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_BLOCK
 #undef ISPHX_NARROW_ROWS
 #undef ISPHX_COARSE_LINKS
+#undef ISPHX_COARSE_ROWS
 #undef ISPHX_COARSE_FACTOR
 #undef ISPHX_COARSE_BLOCK
 #undef ISPHX_COARSE_SIZES

@@ -88,7 +88,7 @@ typedef struct stage_run {
 
 static void stage_run_path(stage_run *run, int path, int count, const char *suffix) {
     bench_pool pool = pool_open(count);
-    run->request.parallel = pool.parallel;
+    run->request.parallel = pool.parallel, run->request.alone = count == 1;
     stage_paths[path].run(&run->request, run->f);
     pool_close(&pool);
     if (!run->f->available) return;
@@ -102,7 +102,7 @@ static void stage_run_path(stage_run *run, int path, int count, const char *suff
 
 /* What the second right side of every solve costs. */
 static void stage_density_projection(stage_run *run) {
-    run->request.parallel = serial_runner(), run->request.density_projection = false;
+    run->request.parallel = serial_runner(), run->request.alone = true, run->request.density_projection = false;
     stage_paths[1].run(&run->request, run->f);
     figure_value(run->b, "density_projection",
                  run->one_thread[1] - samples_times(&run->f->step, 1e9, run->f->particles).cpu_least,

@@ -27,13 +27,9 @@ static const piece pieces[] = {
     {isphx_viscosity_end_task, STAGE_PREDICT},
     {isphx_viscosity_keep_task, STAGE_PREDICT},
     {isphx_viscosity_store_task, STAGE_PREDICT},
-    {isphx_coarse_locate_task, STAGE_COARSEN},
-    {isphx_coarse_rename_task, STAGE_COARSEN},
+    {isphx_coarse_number_task, STAGE_COARSEN},
     {isphx_coarse_diagonal_task, STAGE_COARSEN},
-    {isphx_coarse_link_task, STAGE_COARSEN},
-    {isphx_coarse_factor_task, STAGE_COARSEN},
-    {isphx_members_count_task, STAGE_COARSEN},
-    {isphx_members_place_task, STAGE_COARSEN},
+    {isphx_coarse_build_task, STAGE_COARSEN},
     {isphx_rhs_task, STAGE_DIVERGENCE},
     {isphx_cg_product_task, STAGE_PRODUCT},
     {isphx_cg_dot_task, STAGE_VECTORS},
@@ -75,6 +71,7 @@ typedef struct account {
     double cpu[STAGES], wall[STAGES]; /* seconds */
     double cpu_serial, wall_serial;   /* of these, between pieces */
     int products;
+    bool alone; /* one thread */
 } account;
 
 static void account_look(account *a, bool serial) {
@@ -84,10 +81,20 @@ static void account_look(account *a, bool serial) {
     a->cpu_mark = cpu, a->wall_mark = wall;
 }
 
+/* What stands beside a job: timed by itself on one thread, else it counts with the job. */
+static void account_beside(account *a, isphx_machine *m) {
+    if (!a->alone) return;
+    a->now = stage_of(m->beside.task);
+    isphx_run_beside(m, m->beside.count);
+    account_look(a, false);
+}
+
 static void account_run(void (*task)(void *ctx, int index), void *ctx, int count, void *user) {
     account *a = (account *)user;
+    const bool both = task == isphx_both_task;
     account_look(a, true);
-    a->now = stage_of(task);
+    if (both) account_beside(a, (isphx_machine *)ctx);
+    a->now = stage_of(both ? ((const isphx_machine *)ctx)->task : task);
     a->products += a->now == STAGE_PRODUCT;
     isphpbdx_run(&a->inner, task, ctx, count);
     account_look(a, false);
@@ -95,8 +102,9 @@ static void account_run(void (*task)(void *ctx, int index), void *ctx, int count
 
 static void account_begin(account *a) {
     const isphpbd_parallel inner = a->inner;
+    const bool alone = a->alone;
     memset(a, 0, sizeof *a);
-    a->inner = inner;
+    a->inner = inner, a->alone = alone;
     a->now = STAGE_MEASURE; /* what a step does before its first piece: it looks for the fastest particle */
     a->cpu_mark = cpu_seconds(), a->wall_mark = timing_wall_seconds();
 }
@@ -194,7 +202,7 @@ void BENCH_STAGES(const stage_request *request, stage_figures *out) {
     memset(out, 0, sizeof *out);
     memset(&a, 0, sizeof a);
     if (!usable()) return;
-    a.inner = request->parallel;
+    a.inner = request->parallel, a.alone = request->alone;
     desc.parallel.run = account_run, desc.parallel.user = &a;
     desc.clock.fn = NULL;
     fluid = dam_create(&desc, DAM_SIDE);

@@ -34,6 +34,7 @@ typedef struct stage_request {
     int repeats;
     bool density_projection;
     isphpbd_parallel parallel;
+    bool alone; /* it is one thread */
 } stage_request;
 
 typedef struct stage_figures {
