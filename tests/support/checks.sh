@@ -3,6 +3,7 @@
 . tests/support/cases.sh
 flags='-std=c99 -ffp-contract=off -I. -Itests/support -g'
 libraries='-pthread -lm'
+mkdir -p build || exit 2 # where programs leave their pictures and files
 
 # Programs that reach most of the code in a few seconds even when they run twenty times slower.
 quick_programs='test_memory test_pbd_core test_sph_particles test_sph_sparse test_tool_read test_world_bad_input
