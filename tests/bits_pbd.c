@@ -64,8 +64,28 @@ static uint64_t jelly(isphpbd_parallel parallel) {
     return run(world, ipbd_body_create(world, &desc, NULL));
 }
 
+/* A free cloth that a ball with a mass goes for at 50 m/s, and a box of the same mass. */
+static uint64_t shot(isphpbd_parallel parallel) {
+    float positions[3 * CLOTH * CLOTH];
+    uint32_t triangles[6 * (CLOTH - 1) * (CLOTH - 1)];
+    ipbd_body_desc desc = ipbd_body_desc_preset(IPBD_SILK);
+    ipbd_collider_desc c = ipbd_collider_desc_default();
+    ipbd_world *world = make_world(parallel);
+    if (!world) return 0;
+    desc.mesh.triangle_count = ipbd_grid(CLOTH, CLOTH, 1.0f, 1.0f, positions, triangles);
+    desc.mesh.triangles = triangles;
+    desc.mesh.positions = positions;
+    desc.mesh.vertex_count = CLOTH * CLOTH;
+    c.mass = 0.1f, c.shape = ipbd_shape_sphere(0.08f), c.pose = ipbd_pose_at(0.05f, 0.3f, 0.02f);
+    (void)ipbd_collider_move(world, ipbd_collider_create(world, &c, NULL), ipbd_pose_at(0.06f, -0.5f, 0.0f));
+    c.shape = ipbd_shape_box(0.1f, 0.05f, 0.1f), c.pose = ipbd_pose_at(-0.3f, 0.2f, 0.1f);
+    (void)ipbd_collider_move(world, ipbd_collider_create(world, &c, NULL), ipbd_pose_at(-0.3f, -0.2f, 0.1f));
+    return run(world, ipbd_body_create(world, &desc, NULL));
+}
+
 int main(void) {
     int failures = bits_print("cloth", cloth);
     failures += bits_print("jelly", jelly);
+    failures += bits_print("shot", shot);
     return failures > 0;
 }
