@@ -1007,6 +1007,7 @@ extern "C" {
 #define IPBDX_SEEK_BLOCK      256    /* vertices, or edges, whose pairs one task finds */
 #define IPBDX_GROUP           8      /* of them that look together */
 #define IPBDX_CROWD           128    /* items near them that they remember, in fours */
+#define IPBDX_PLAN            16     /* substeps for which a list of pairs looks ahead at most */
 #define IPBDX_PI              3.14159265358979f
 /* Parts that start too near are moved apart so fast (m/s), without adding velocity, and at most by this share of what
    is missing per substep: more makes layers tremble. */
@@ -1370,6 +1371,7 @@ typedef struct ipbdx_pair {
 typedef struct ipbdx_drift {
     isphpbd_vec3 start, mean; /* of all of it, to the start of the substep and until now */
     float rest;               /* what deviates from that at most */
+    uint32_t asleep;          /* when pairs were listed: what sleeps was not looked at */
 } ipbdx_drift;                /* of a body */
 
 /* What a node of a tree holds: where it was, and boxes of the ways that its vertices have moved since, to the start of
@@ -1444,7 +1446,10 @@ struct ipbd_world {
     ipbdx_contact *contacts;
     int contact_count, pair_limit;
     isphpbd_vec3 *reference; /* where the list of pairs takes vertices to be: see [proximity] */
+    isphpbd_vec3 *listed;    /* places when it was made */
     isphpbd_vec3 *origins;   /* positions when the substep began */
+    int plan_steps, plan_age; /* substeps that a list with plans is for; that it has been used for */
+    bool plan_broken;         /* it was made anew within its substep */
     float *grips;            /* kg m: friction that what presses on a vertex in this substep still allows */
     float shove;             /* m, by which supports have moved a vertex at most: maybe into a collider */
     float pair_margin;       /* m: what was nearer than that beyond the contact distance was listed */
@@ -1563,6 +1568,7 @@ static void ipbdx_lay_out_rest(ipbd_world *w, isphpbdx_layout *l) {
     w->moves = (ipbdx_moves *)isphpbdx_take(l, (size_t)c->triangles * soft, sizeof *w->moves);
     w->drifts = (ipbdx_drift *)isphpbdx_take(l, (size_t)c->bodies, sizeof *w->drifts);
     w->reference = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->reference);
+    w->listed = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->listed);
     w->origins = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->origins);
     w->grips = (float *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->grips);
     w->pair_limit = c->contacts;
@@ -4930,8 +4936,8 @@ ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_co
    Points against triangles and edges against edges, of one body with itself or of two bodies. The list holds what can
    come within contact distance, and is only a filter: results do not depend on when it was made. In calm substeps it
    has all that is near, with a margin, and is kept until parts that are near each other have moved by that margin
-   against each other. Where they do so in a single substep it has what comes near on the paths that are planned for
-   that substep, and holds while nothing deviates from these plans too far. The order is fixed. */
+   against each other. Else it has what comes near if all moves on as it does, for some substeps, and is kept while
+   parts that are near each other do not deviate from these plans by that margin. The order is fixed. */
 
 static bool ipbdx_meets(const ipbd_world *world, int a, int b) {
     const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
@@ -4962,7 +4968,7 @@ static ipbdx_tree ipbdx_tree_of(const ipbd_world *world, const ipbdx_body *body,
     tree.items = (edges ? world->surface_edges : world->triangles) + (size_t)tree.corners * (size_t)begin;
     tree.nodes = (edges ? world->edge_nodes : world->triangle_nodes) + 6 * (size_t)begin;
     tree.leaf_begin = (1 << ipbdx_tree_depth(tree.count)) - 1, tree.vertex_begin = body->vertex_begin;
-    tree.drift = world->drifts[body - world->bodies].mean;
+    tree.drift = isphpbdx_scale(world->drifts[body - world->bodies].mean, (float)world->plan_steps);
     return tree;
 }
 /* Lanes 0 to 2 count. */
@@ -4976,7 +4982,11 @@ static ipbdx_box ipbdx_box_join(ipbdx_box a, ipbdx_box b) {
 }
 static isphpbdx_f4 ipbdx_f4_of(isphpbd_vec3 v) { return isphpbdx_f4_set(v.x, v.y, v.z, 0.0f); }
 
-/* Where the list takes a vertex to be, seen from something that drifts. What is not a number goes nowhere. */
+/* What is not a number, or is about to be quarantined, goes nowhere. */
+static isphpbd_vec3 ipbdx_finite_way(isphpbd_vec3 way) {
+    return isphpbdx_dot(way, way) < 1e18f ? way : ipbdx_zero3();
+}
+/* Where the list takes a vertex to be, seen from something that drifts. */
 static ipbdx_box ipbdx_vertex_box(const ipbd_world *world, isphpbd_vec3 drift, int v) {
     const isphpbdx_f4 x = ipbdx_f4_of(world->origins[v]);
     isphpbdx_f4 end;
@@ -5138,7 +5148,7 @@ static void ipbdx_note_pair(ipbdx_seeker *s, uint32_t a, uint32_t b) {
     ipbdx_corners_of(world, pair, s->edges, &p);
     nearing = ipbdx_pair_paths(world, &p);
     ipbdx_measure_distance(p.x, p.split, &gap);
-    pair->gap = gap.distance - (world->pairs_local ? nearing : 0.0f);
+    pair->gap = gap.distance - (world->pairs_local ? nearing * (float)world->plan_steps : 0.0f);
     s->count += !(pair->gap > s->reach);
 }
 static void ipbdx_seek_within(const ipbdx_seeker *s, ipbdx_box box, int from, ipbdx_seeking *item) {
@@ -5264,19 +5274,26 @@ static void ipbdx_seek_edges(ipbdx_seeker *s, const ipbdx_body *own, int begin, 
         }
     }
 }
-/* Since when motion is of interest: places, or what had been planned for this substep when it was listed. */
+/* Since when motion is of interest: places, or what was planned when pairs were listed. */
 typedef struct ipbdx_since {
     const ipbd_world *world;
     const isphpbd_vec3 *from;
     bool planned;
 } ipbdx_since;
 
+/* Where the vertex was, or should be in a plan's age. */
+static isphpbd_vec3 ipbdx_place_then(const ipbdx_since *since, int v, int age) {
+    const ipbd_world *world = since->world;
+    if (!since->planned) return since->from[v];
+    return ipbdx_lerp3(world->listed[v], world->reference[v], (float)age / (float)world->plan_steps);
+}
 /* To the start of the substep, and until now; from a plan: what is not as planned at these times. */
 static isphpbd_vec3 ipbdx_way_to_start(const ipbdx_since *since, int v) {
-    return since->planned ? ipbdx_zero3() : isphpbdx_sub(since->world->origins[v], since->from[v]);
+    return isphpbdx_sub(since->world->origins[v], ipbdx_place_then(since, v, since->world->plan_age));
 }
 static isphpbd_vec3 ipbdx_way_to_now(const ipbdx_since *since, int v) {
-    return isphpbdx_sub(ipbdx_v3(since->world->positions + 4 * (size_t)v), since->from[v]);
+    return ipbdx_finite_way(isphpbdx_sub(ipbdx_v3(since->world->positions + 4 * (size_t)v),
+                                         ipbdx_place_then(since, v, since->world->plan_age + 1)));
 }
 /* How a body moved since: on average, and beyond that at most. Starts count as well as ends, each against its own
    average: paths are straight between them, and what falls as a whole has moved by nothing. */
@@ -5293,9 +5310,9 @@ static ipbdx_drift ipbdx_body_drift(const ipbdx_since *since, const ipbdx_body *
     for (v = body->vertex_begin; v < end; ++v) {
         const isphpbd_vec3 e = isphpbdx_sub(ipbdx_way_to_start(since, v), drift.start),
                            d = isphpbdx_sub(ipbdx_way_to_now(since, v), drift.mean);
-        most = isphpbdx_max(isphpbdx_max(isphpbdx_dot(e, e), isphpbdx_dot(d, d)), most); /* no number goes nowhere */
+        most = isphpbdx_max(isphpbdx_max(isphpbdx_dot(e, e), isphpbdx_dot(d, d)), most);
     }
-    drift.rest = sqrtf(most);
+    drift.rest = sqrtf(most), drift.asleep = since->world->drifts[body - since->world->bodies].asleep;
     return drift;
 }
 /* How much nearer two bodies, or two parts of one, can have come since. */
@@ -5328,14 +5345,12 @@ static void ipbdx_moves_join(ipbdx_moves *node, const ipbdx_moves *other) {
         ipbdx_moves_add(node, row, isphpbdx_f4_load(other->low[row]), isphpbdx_f4_load(other->high[row]));
 }
 static void ipbdx_moves_of(const ipbdx_since *since, int v, ipbdx_moves *moves) {
-    const isphpbdx_f4 from = ipbdx_f4_of(since->from[v]), origin = ipbdx_f4_of(since->world->origins[v]);
-    isphpbd_vec3 now = ipbdx_way_to_now(since, v);
-    if (!(isphpbdx_dot(now, now) >= 0.0f)) now = ipbdx_zero3(); /* what is not a number goes nowhere */
+    const isphpbdx_f4 from = ipbdx_f4_of(since->from[v]), start = ipbdx_f4_of(since->world->listed[v]);
     isphpbdx_f4_store(moves->low[IPBDX_PLACE], from);
     isphpbdx_f4_store(moves->low[IPBDX_TO_START], ipbdx_f4_of(ipbdx_way_to_start(since, v)));
-    isphpbdx_f4_store(moves->low[IPBDX_TO_NOW], ipbdx_f4_of(now));
+    isphpbdx_f4_store(moves->low[IPBDX_TO_NOW], ipbdx_f4_of(ipbdx_way_to_now(since, v)));
     memcpy(moves->high, moves->low, sizeof moves->high);
-    if (since->planned) ipbdx_moves_add(moves, IPBDX_PLACE, origin, origin);
+    if (since->planned) ipbdx_moves_add(moves, IPBDX_PLACE, start, start);
 }
 static void ipbdx_moves_refit(const ipbdx_since *since, const ipbdx_tree *tree, ipbdx_moves *nodes, ipbdx_visit visit) {
     const uint32_t *corner = tree->items + tree->corners * visit.low, *end = tree->items + tree->corners * visit.high;
@@ -5440,7 +5455,7 @@ static bool ipbdx_seek_in(ipbdx_seeker *s, const ipbdx_body *own, const ipbdx_bo
     s->reach = 0.5f * (own->thickness + other->thickness) + s->world->pair_margin;
     root.node = 0, root.low = 0, root.high = s->edges ? other->edge_count : other->triangle_count;
     s->tree = ipbdx_tree_of(s->world, other, s->edges);
-    shift = ipbdx_f4_of(isphpbdx_sub(s->world->drifts[own - s->world->bodies].mean, s->tree.drift));
+    shift = ipbdx_f4_of(isphpbdx_sub(ipbdx_tree_of(s->world, own, s->edges).drift, s->tree.drift));
     moved.low = isphpbdx_f4_add(box.low, shift), moved.high = isphpbdx_f4_add(box.high, shift);
     ipbdx_seek_within(s, s->world->pairs_local ? ipbdx_box_join(moved, box) : box, 0, &all);
     return !ipbdx_seek_misses(s, &all, root);
@@ -5523,8 +5538,14 @@ static bool ipbdx_list_pairs(ipbd_world *world) {
     ipbdx_listing l;
     bool fits;
     int v;
-    for (v = 0; v < world->counts.vertices; ++v)
-        world->reference[v] = world->pairs_local ? ipbdx_v3(world->positions + 4 * (size_t)v) : world->origins[v];
+    for (v = 0; v < world->counts.vertices; ++v) {
+        const isphpbd_vec3 now = ipbdx_v3(world->positions + 4 * (size_t)v),
+                           way = ipbdx_finite_way(isphpbdx_sub(now, world->origins[v]));
+        world->listed[v] = world->origins[v];
+        world->reference[v] =
+            world->pairs_local ? isphpbdx_madd(world->origins[v], way, (float)world->plan_steps) : world->origins[v];
+    }
+    for (v = 0; v < world->counts.bodies; ++v) world->drifts[v].asleep = world->bodies[v].asleep;
     isphpbdx_run(&world->desc.parallel, ipbdx_refit_task, world, 2 * world->counts.bodies);
     l.world = world;
     l.point_blocks = (world->counts.vertices + IPBDX_SEEK_BLOCK - 1) / IPBDX_SEEK_BLOCK;
@@ -5558,40 +5579,56 @@ static bool ipbdx_list_within(ipbd_world *world, float margin) {
 static bool ipbdx_list_holds(ipbd_world *world, float room) {
     const float limit = world->pair_margin - room;
     ipbdx_since since;
-    if (world->pairs_stale) return false;
+    if (world->pairs_stale || (world->pairs_local && world->plan_age >= world->plan_steps)) return false;
     since.world = world, since.from = world->reference, since.planned = world->pairs_local;
     world->pair_drift = ipbdx_soft_motion(world, &since);
     if (world->pair_drift > limit) world->pair_drift = ipbdx_near_motion(world, &since, limit);
     return world->pair_drift <= limit;
 }
 /* Calm: half a thickness, and as much again as parts that are near each other move in this substep; then the list holds
-   for some more, and seldom has the mesh's neighbours. */
-static void ipbdx_list_anew(ipbd_world *world, float room) {
-    const float calm = 0.25f * world->pair_thickness;
+   for some more, and seldom has the mesh's neighbours. Else with plans: all goes on as it does, for some substeps. */
+static void ipbdx_list_anew(ipbd_world *world, float room, int steps) {
+    const float calm = 0.05f * world->pair_thickness, spare = 0.4f * world->pair_thickness;
     ipbdx_since since;
     float motion;
     bool fits = false;
     since.world = world, since.from = world->origins, since.planned = false;
     motion = ipbdx_soft_motion(world, &since);
-    if (motion > 0.0f) motion = ipbdx_near_motion(world, &since, calm);
-    world->pairs_local = motion > calm, world->pair_drift = motion;
+    if (motion > calm) motion = ipbdx_near_motion(world, &since, calm);
+    world->pairs_local = motion > calm, world->pair_drift = motion, world->plan_age = 0;
     if (!world->pairs_local) fits = ipbdx_list_within(world, 0.5f * world->pair_thickness + 2.0f * motion);
     if (fits) return;
-    world->pairs_local = true, world->pair_drift = 0.0f;
+    world->pairs_local = true, world->pair_drift = 0.0f, world->plan_steps = steps;
+    if (steps > 1 && ipbdx_list_within(world, isphpbdx_max(spare, room))) return;
+    world->plan_steps = 1;
     if (!ipbdx_list_within(world, room)) world->flags |= IPBD_STEP_CONTACTS_FULL;
 }
-/* When contacts are looked for: they begin that much before the distance they keep. The list of a violent substep was
-   for that one only. */
+static bool ipbdx_any_woke(const ipbd_world *world) {
+    int a;
+    for (a = 0; a < world->counts.bodies; ++a)
+        if (world->drifts[a].asleep && !world->bodies[a].asleep) return true;
+    return false;
+}
+/* When contacts are looked for: they begin that much before the distance they keep. Plans that were good for long are
+   made for longer. */
 static void ipbdx_refresh_pairs(ipbd_world *world) {
     const float room = (IPBDX_ALERT - 1.0f) * ipbdx_most_thickness(world);
+    int steps;
     world->pair_thickness = ipbdx_most_thickness(world);
-    if (world->pairs_local || !ipbdx_list_holds(world, room)) ipbdx_list_anew(world, room);
+    world->pairs_stale = world->pairs_stale || ipbdx_any_woke(world);
+    world->plan_age = isphpbdx_mini(world->plan_age + 1, IPBDX_PLAN);
+    if (ipbdx_list_holds(world, room)) return;
+    steps = world->plan_age < world->plan_steps ? world->plan_age : world->plan_broken ? 1 : 2 * world->plan_steps;
+    world->plan_broken = false;
+    ipbdx_list_anew(world, room, isphpbdx_maxi(1, isphpbdx_mini(steps, IPBDX_PLAN)));
 }
 /* Where pairs are stopped, and after that: what was hit may have been carried farther than anything moved before. These
    gaps are much smaller than what the list reaches for. */
 static void ipbdx_renew_pairs(ipbd_world *world) {
     const float room = 0.15f * world->pair_thickness - ipbdx_least_thickness(world);
-    if (!ipbdx_list_holds(world, room)) ipbdx_list_anew(world, (IPBDX_ALERT - 1.0f) * world->pair_thickness);
+    if (ipbdx_list_holds(world, room)) return;
+    world->plan_broken = true;
+    ipbdx_list_anew(world, (IPBDX_ALERT - 1.0f) * world->pair_thickness, 1);
 }
 
 /* ---- [contacts] between soft parts ----------------------------------------------------------------------------------
@@ -7937,6 +7974,7 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_SEEK_BLOCK
 #undef IPBDX_GROUP
 #undef IPBDX_CROWD
+#undef IPBDX_PLAN
 #undef IPBDX_PI
 #undef IPBDX_PUSH_SPEED
 #undef IPBDX_PUSH_SHARE
