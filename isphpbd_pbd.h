@@ -1010,6 +1010,7 @@ extern "C" {
 #define IPBDX_SEEK_BLOCK      256    /* vertices, or edges, whose pairs one task finds */
 #define IPBDX_GROUP           8      /* of them that look together */
 #define IPBDX_CROWD           128    /* items near them that they remember, in fours */
+#define IPBDX_PLAN            16     /* substeps for which a list of pairs looks ahead at most */
 #define IPBDX_PI              3.14159265358979f
 /* Parts that start too near are moved apart so fast (m/s), without adding velocity, and at most by this share of what
    is missing per substep: more makes layers tremble. */
@@ -1372,8 +1373,16 @@ typedef struct ipbdx_pair {
 
 typedef struct ipbdx_drift {
     isphpbd_vec3 start, mean; /* of all of it, to the start of the substep and until now */
-    float rest, excess;       /* what deviates from that at most, and by how much at most beyond its leeway */
+    float rest;               /* what deviates from that at most */
+    uint32_t asleep;          /* when pairs were listed: what sleeps was not looked at */
 } ipbdx_drift;                /* of a body */
+
+/* What a node of a tree holds: where it was, and boxes of the ways that its vertices have moved since, to the start of
+   the substep and until now. Rows of x, y, z. */
+typedef enum ipbdx_row { IPBDX_PLACE = 0, IPBDX_TO_START, IPBDX_TO_NOW, IPBDX_ROWS } ipbdx_row;
+typedef struct ipbdx_moves {
+    float low[IPBDX_ROWS][4], high[IPBDX_ROWS][4];
+} ipbdx_moves;
 
 typedef struct ipbdx_counts {
     int vertices, inputs, triangles, surface_edges, slabs, groups[IPBDX_STORES];
@@ -1383,7 +1392,7 @@ typedef struct ipbdx_counts {
 typedef struct ipbdx_partial {                                /* what one slab contributes to sums over its body */
     double mass, moment[3], momentum[3], spin[3], inertia[6]; /* inertia: xx yy zz xy xz yz */
     float fastest, forced; /* forced: largest stretch of a tether that a collider brought about in this substep */
-    float rest, excess;    /* of ipbdx_drift */
+    float drift; /* m^2, of ipbdx_drift.rest */
     float blow; /* m, by which the fastest collider came nearer to a face of the body that it hit; of the first slab */
     int contacts, quarantined;
 } ipbdx_partial;
@@ -1436,23 +1445,25 @@ struct ipbd_world {
     ipbdx_bind *binds;
     /* soft contacts: rebuilt, never saved */
     float *triangle_nodes, *edge_nodes; /* bounds of balanced trees over each body's triangles and surface edges */
+    ipbdx_moves *moves;                 /* of the nodes over triangles */
     ipbdx_pair *pairs;
     int point_pair_count, pair_count;
     ipbdx_contact *contacts;
     int contact_count, pair_limit;
-    isphpbd_vec3 *reference, *origins; /* positions when the pairs were listed; when the substep began */
-    float *leeway;                     /* m, by which a vertex may leave its body's drift while the list holds */
-    float *ways;                       /* m, by which it has left it; violent substeps only */
-    float *grips;                      /* kg m: friction that what presses on a vertex in this substep still allows */
-    float shove;                       /* m, by which supports have moved a vertex at most: maybe into a collider */
-    float pair_leeway;                 /* m, by which bodies may drift against each other */
-    float pair_apart;                  /* m, by which they have */
-    float pair_margin;                 /* m, of a calm list: what may come nearer in all */
-    bool pairs_local;                  /* the list is that of a violent substep */
-    float pair_drift, pair_thickness;  /* m: drift is how much nearer anything can have come since */
-    ipbdx_drift *drifts;               /* per body */
-    bool pairs_stale, soft;            /* soft: some body takes part */
-    int *block_contacts;               /* per block of pairs */
+    isphpbd_vec3 *reference; /* where the list of pairs takes vertices to be: see [proximity] */
+    isphpbd_vec3 *listed;    /* places when it was made */
+    isphpbd_vec3 *origins;   /* positions when the substep began */
+    int plan_steps, plan_age; /* substeps that a list with plans is for; that it has been used for */
+    bool plan_broken;         /* it was made anew within its substep */
+    float *grips;            /* kg m: friction that what presses on a vertex in this substep still allows */
+    float shove;             /* m, by which supports have moved a vertex at most: maybe into a collider */
+    float pair_margin;       /* m: what was nearer than that beyond the contact distance was listed */
+    bool pairs_local;        /* the list is that of a violent substep */
+    float pair_drift;        /* m, by which parts that are near each other can have come nearer since */
+    float pair_thickness;    /* m: the most of the soft bodies */
+    ipbdx_drift *drifts;     /* per body */
+    bool pairs_stale, soft;  /* soft: some body takes part */
+    int *block_contacts;     /* per block of pairs */
     struct {
         int collider_contacts, impacts, quarantined;
         uint64_t step, solve, contacts, began;
@@ -1559,11 +1570,11 @@ static void ipbdx_lay_out_rest(ipbd_world *w, isphpbdx_layout *l) {
     w->block_contacts = (int *)isphpbdx_take(l, (size_t)c->contacts / IPBDX_PAIR_BLOCK + 1, sizeof(int));
     w->triangle_nodes = (float *)isphpbdx_take(l, (size_t)c->triangles * soft, 24);
     w->edge_nodes = (float *)isphpbdx_take(l, (size_t)c->triangles * 3 * soft, 24);
+    w->moves = (ipbdx_moves *)isphpbdx_take(l, (size_t)c->triangles * soft, sizeof *w->moves);
     w->drifts = (ipbdx_drift *)isphpbdx_take(l, (size_t)c->bodies, sizeof *w->drifts);
     w->reference = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->reference);
+    w->listed = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->listed);
     w->origins = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->origins);
-    w->leeway = (float *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->leeway);
-    w->ways = (float *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->ways);
     w->grips = (float *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->grips);
     w->pair_limit = c->contacts;
 }
@@ -5233,11 +5244,11 @@ ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_co
 }
 
 /* ---- [proximity] which soft parts are near each other ---------------------------------------------------------------
-   Points against triangles and edges against edges, of one body with itself or of two bodies. Listed is what can come
-   within contact distance while every vertex stays within its leeway. In calm substeps all have the same, and the list
-   is kept until something has left it; it is only a filter then, so results do not depend on when it was made. Where
-   something moves farther than things are thick, the leeway is what moves there, and the list is made anew every time:
-   it depends on nothing but the state either. The order is fixed. */
+   Points against triangles and edges against edges, of one body with itself or of two bodies. The list holds what can
+   come within contact distance, and is only a filter: results do not depend on when it was made. In calm substeps it
+   has all that is near, with a margin, and is kept until parts that are near each other have moved by that margin
+   against each other. Else it has what comes near if all moves on as it does, for some substeps, and is kept while
+   parts that are near each other do not deviate from these plans by that margin. The order is fixed. */
 
 static bool ipbdx_meets(const ipbd_world *world, int a, int b) {
     const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
@@ -5258,6 +5269,7 @@ typedef struct ipbdx_tree {
     float *nodes;
     const uint32_t *items;
     int corners, count, leaf_begin, vertex_begin;
+    isphpbd_vec3 drift; /* of its body in a violent substep: boxes are where things are relative to that */
 } ipbdx_tree;
 
 static ipbdx_tree ipbdx_tree_of(const ipbd_world *world, const ipbdx_body *body, bool edges) {
@@ -5267,6 +5279,7 @@ static ipbdx_tree ipbdx_tree_of(const ipbd_world *world, const ipbdx_body *body,
     tree.items = (edges ? world->surface_edges : world->triangles) + (size_t)tree.corners * (size_t)begin;
     tree.nodes = (edges ? world->edge_nodes : world->triangle_nodes) + 6 * (size_t)begin;
     tree.leaf_begin = (1 << ipbdx_tree_depth(tree.count)) - 1, tree.vertex_begin = body->vertex_begin;
+    tree.drift = isphpbdx_scale(world->drifts[body - world->bodies].mean, (float)world->plan_steps);
     return tree;
 }
 /* Lanes 0 to 2 count. */
@@ -5278,12 +5291,21 @@ static ipbdx_box ipbdx_box_join(ipbdx_box a, ipbdx_box b) {
     a.low = isphpbdx_f4_min(a.low, b.low), a.high = isphpbdx_f4_max(a.high, b.high);
     return a;
 }
-/* Where a vertex can be while the list holds. */
-static ipbdx_box ipbdx_vertex_box(const ipbd_world *world, int v) {
-    const isphpbd_vec3 *at = world->origins + v;
-    const isphpbdx_f4 x = isphpbdx_f4_set(at->x, at->y, at->z, 0.0f), leeway = isphpbdx_f4_all(world->leeway[v]);
+static isphpbdx_f4 ipbdx_f4_of(isphpbd_vec3 v) { return isphpbdx_f4_set(v.x, v.y, v.z, 0.0f); }
+
+/* What is not a number, or is about to be quarantined, goes nowhere. */
+static isphpbd_vec3 ipbdx_finite_way(isphpbd_vec3 way) {
+    return isphpbdx_dot(way, way) < 1e18f ? way : ipbdx_zero3();
+}
+/* Where the list takes a vertex to be, seen from something that drifts. */
+static ipbdx_box ipbdx_vertex_box(const ipbd_world *world, isphpbd_vec3 drift, int v) {
+    const isphpbdx_f4 x = ipbdx_f4_of(world->origins[v]);
+    isphpbdx_f4 end;
     ipbdx_box box;
-    box.low = isphpbdx_f4_sub(x, leeway), box.high = isphpbdx_f4_add(x, leeway);
+    box.low = box.high = x;
+    if (!world->pairs_local) return box;
+    end = isphpbdx_f4_sub(ipbdx_f4_of(world->reference[v]), ipbdx_f4_of(drift));
+    box.low = isphpbdx_f4_min(end, x), box.high = isphpbdx_f4_max(end, x);
     return box;
 }
 static ipbdx_boxes ipbdx_boxes_of(ipbdx_box box) {
@@ -5296,10 +5318,10 @@ static ipbdx_boxes ipbdx_boxes_of(ipbdx_box box) {
 }
 static ipbdx_box ipbdx_item_box(const ipbd_world *world, const ipbdx_tree *tree, int item) {
     const uint32_t *corner = tree->items + tree->corners * item;
-    ipbdx_box box = ipbdx_vertex_box(world, tree->vertex_begin + (int)corner[0]);
+    ipbdx_box box = ipbdx_vertex_box(world, tree->drift, tree->vertex_begin + (int)corner[0]);
     int k;
     for (k = 1; k < tree->corners; ++k)
-        box = ipbdx_box_join(box, ipbdx_vertex_box(world, tree->vertex_begin + (int)corner[k]));
+        box = ipbdx_box_join(box, ipbdx_vertex_box(world, tree->drift, tree->vertex_begin + (int)corner[k]));
     return box;
 }
 static void ipbdx_tree_refit(const ipbd_world *world, const ipbdx_tree *tree, ipbdx_visit visit) {
@@ -5401,16 +5423,6 @@ static isphpbd_vec3 ipbdx_measure_distance(const isphpbd_vec3 *x, int split, ipb
 static void ipbdx_measure_gap(const isphpbd_vec3 *x, int split, ipbdx_gap *gap) {
     gap->normal = ipbdx_unit(ipbdx_measure_distance(x, split, gap), ipbdx_zero3());
 }
-/* The most of the first, and of the second, together: how much nearer a pair comes if its vertices move that far. */
-static float ipbdx_pair_most(const float *of_vertex, const ipbdx_near_pair *p) {
-    float first = 0.0f, second = 0.0f;
-    int k;
-    for (k = 0; k < 4; ++k) {
-        if (k < p->split) first = isphpbdx_max(first, of_vertex[p->v[k]]);
-        else second = isphpbdx_max(second, of_vertex[p->v[k]]);
-    }
-    return first + second;
-}
 /* Looks for what is near items of one body in a tree of the same or another. Items that follow each other lie together:
    a group of them walks down the tree once, and each of them then looks at what the group has met. */
 typedef struct ipbdx_seeker {
@@ -5440,15 +5452,15 @@ static void ipbdx_note_pair(ipbdx_seeker *s, uint32_t a, uint32_t b) {
     ipbdx_pair *pair = s->pairs + s->count;
     ipbdx_near_pair p;
     ipbdx_gap gap;
-    int k;
+    float nearing;
     s->full = s->full || s->count == s->limit;
     if (s->full) return;
     pair->a = a, pair->b = b;
     ipbdx_corners_of(world, pair, s->edges, &p);
-    for (k = 0; k < 4; ++k) p.x[k] = world->origins[p.v[k]];
+    nearing = ipbdx_pair_paths(world, &p);
     ipbdx_measure_distance(p.x, p.split, &gap);
-    pair->gap = gap.distance;
-    s->count += gap.distance <= s->reach + ipbdx_pair_most(world->leeway, &p);
+    pair->gap = gap.distance - (world->pairs_local ? nearing * (float)world->plan_steps : 0.0f);
+    s->count += !(pair->gap > s->reach);
 }
 static void ipbdx_seek_within(const ipbdx_seeker *s, ipbdx_box box, int from, ipbdx_seeking *item) {
     const isphpbdx_f4 wide = isphpbdx_f4_all(s->reach);
@@ -5537,16 +5549,17 @@ static void ipbdx_seek_points(ipbdx_seeker *s, int begin, int end) {
     const ipbd_world *world = s->world;
     int group, next, i;
     for (group = begin; group < end; group = next) {
-        ipbdx_box box = ipbdx_vertex_box(world, s->own_begin + group);
+        ipbdx_box box = ipbdx_vertex_box(world, s->tree.drift, s->own_begin + group);
         bool met;
         next = isphpbdx_mini(group + IPBDX_GROUP, end);
-        for (i = group + 1; i < next; ++i) box = ipbdx_box_join(box, ipbdx_vertex_box(world, s->own_begin + i));
+        for (i = group + 1; i < next; ++i)
+            box = ipbdx_box_join(box, ipbdx_vertex_box(world, s->tree.drift, s->own_begin + i));
         met = ipbdx_seek_group(s, box, 0);
         for (i = group; i < next && !(met && !s->crowd_count); ++i) {
             const uint32_t corner = (uint32_t)i;
             ipbdx_seeking item;
             if (!world->pins[s->own_begin + i].surface) continue;
-            ipbdx_seek_within(s, ipbdx_vertex_box(world, s->own_begin + i), 0, &item);
+            ipbdx_seek_within(s, ipbdx_vertex_box(world, s->tree.drift, s->own_begin + i), 0, &item);
             item.self = (uint32_t)(s->own_begin + i), item.corners = &corner, item.corner_count = 1;
             ipbdx_seek_item(s, &item, met);
         }
@@ -5554,9 +5567,10 @@ static void ipbdx_seek_points(ipbdx_seeker *s, int begin, int end) {
 }
 /* Edges begin .. end of a body against the seeker's; in its own tree only against those that follow. */
 static void ipbdx_seek_edges(ipbdx_seeker *s, const ipbdx_body *own, int begin, int end) {
-    const ipbdx_tree tree = ipbdx_tree_of(s->world, own, true);
+    ipbdx_tree tree = ipbdx_tree_of(s->world, own, true);
     const bool self = tree.items == s->tree.items;
     int group, next, i;
+    tree.drift = s->tree.drift;
     for (group = begin; group < end; group = next) {
         ipbdx_box box = ipbdx_item_box(s->world, &tree, group);
         bool met;
@@ -5571,123 +5585,213 @@ static void ipbdx_seek_edges(ipbdx_seeker *s, const ipbdx_body *own, int begin, 
         }
     }
 }
-/* The mean ways of a body's vertices since they were there, to the substep's start and to where they are. */
-static void ipbdx_body_ways(const ipbd_world *world, const ipbdx_body *body, const isphpbd_vec3 *from,
-                            ipbdx_drift *drift) {
-    const float share = 1.0f / (float)body->vertex_count;
+/* Since when motion is of interest: places, or what was planned when pairs were listed. */
+typedef struct ipbdx_since {
+    const ipbd_world *world;
+    const isphpbd_vec3 *from;
+    bool planned;
+} ipbdx_since;
+
+/* Where the vertex was, or should be in a plan's age. */
+static isphpbd_vec3 ipbdx_place_then(const ipbdx_since *since, int v, int age) {
+    const ipbd_world *world = since->world;
+    if (!since->planned) return since->from[v];
+    return ipbdx_lerp3(world->listed[v], world->reference[v], (float)age / (float)world->plan_steps);
+}
+/* To the start of the substep, and until now; from a plan: what is not as planned at these times. */
+static isphpbd_vec3 ipbdx_way_to_start(const ipbdx_since *since, int v) {
+    return isphpbdx_sub(since->world->origins[v], ipbdx_place_then(since, v, since->world->plan_age));
+}
+static isphpbd_vec3 ipbdx_way_to_now(const ipbdx_since *since, int v) {
+    return ipbdx_finite_way(isphpbdx_sub(ipbdx_v3(since->world->positions + 4 * (size_t)v),
+                                         ipbdx_place_then(since, v, since->world->plan_age + 1)));
+}
+/* How bodies moved since: on average, and beyond that at most. Starts count as well as ends, each against its own
+   average: paths are straight between them, and what falls as a whole has moved by nothing. */
+static void ipbdx_ways_task(void *context, int index) {
+    const ipbdx_since *since = (const ipbdx_since *)context;
+    const ipbdx_body *body = since->world->bodies + index;
+    const float share = 1.0f / (float)isphpbdx_maxi(body->vertex_count, 1);
+    ipbdx_drift *drift = since->world->drifts + index;
     int v, end = body->vertex_begin + body->vertex_count;
+    if (!ipbdx_soft(body)) return;
     drift->start = drift->mean = ipbdx_zero3();
     for (v = body->vertex_begin; v < end; ++v) {
-        const isphpbd_vec3 now = ipbdx_v3(world->positions + 4 * (size_t)v);
-        drift->start = isphpbdx_madd(drift->start, isphpbdx_sub(world->origins[v], from[v]), share);
-        drift->mean = isphpbdx_madd(drift->mean, isphpbdx_sub(now, from[v]), share);
+        drift->start = isphpbdx_madd(drift->start, ipbdx_way_to_start(since, v), share);
+        drift->mean = isphpbdx_madd(drift->mean, ipbdx_way_to_now(since, v), share);
     }
 }
-/* How bodies moved since they were there: on average, and beyond that at most. Starts count as well as ends, each
-   against its own average: paths are straight between them, and what falls as a whole has moved by nothing. */
-typedef struct ipbdx_drifting {
-    ipbd_world *world;
-    const isphpbd_vec3 *from;
-} ipbdx_drifting;
-
-static void ipbdx_way_task(void *context, int index) {
-    const ipbdx_drifting *job = (const ipbdx_drifting *)context;
-    const ipbdx_body *body = job->world->bodies + index;
-    if (ipbdx_soft(body)) ipbdx_body_ways(job->world, body, job->from, job->world->drifts + index);
-}
 static void ipbdx_drift_task(void *context, int index) {
-    const ipbdx_drifting *job = (const ipbdx_drifting *)context;
-    ipbd_world *world = job->world;
-    const isphpbd_vec3 *from = job->from;
+    const ipbdx_since *since = (const ipbdx_since *)context;
+    const ipbd_world *world = since->world;
     const ipbdx_slab *slab = world->slabs + index;
     const ipbdx_body *body = world->bodies + slab->body;
-    const isphpbd_vec3 start = world->drifts[slab->body].start, mean = world->drifts[slab->body].mean;
-    float rest = 0.0f, excess = -1e30f;
+    const ipbdx_drift *drift = world->drifts + slab->body;
+    float most = 0.0f;
     int v, end = body->vertex_begin + slab->vertex_end;
     if (!ipbdx_soft(body)) return;
     for (v = body->vertex_begin + slab->vertex_begin; v < end; ++v) {
-        isphpbd_vec3 e = isphpbdx_sub(isphpbdx_sub(world->origins[v], from[v]), start),
-                     d = isphpbdx_sub(isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), from[v]), mean);
-        float square = isphpbdx_max(isphpbdx_dot(e, e), isphpbdx_dot(d, d));
-        world->ways[v] = square > 0.0f ? sqrtf(square) : 0.0f; /* what is not a number goes nowhere */
-        rest = isphpbdx_max(rest, world->ways[v]);
-        excess = isphpbdx_max(excess, world->ways[v] - world->leeway[v]);
+        const isphpbd_vec3 e = isphpbdx_sub(ipbdx_way_to_start(since, v), drift->start),
+                           d = isphpbdx_sub(ipbdx_way_to_now(since, v), drift->mean);
+        most = isphpbdx_max(isphpbdx_max(isphpbdx_dot(e, e), isphpbdx_dot(d, d)), most);
     }
-    world->partials[index].rest = rest, world->partials[index].excess = excess;
+    world->partials[index].drift = most;
 }
-static void ipbdx_find_drifts(ipbd_world *world, const isphpbd_vec3 *from) {
-    ipbdx_drifting job;
+static void ipbdx_find_drifts(ipbd_world *world, ipbdx_since *since) {
     int a, i;
-    job.world = world, job.from = from;
-    isphpbdx_run(&world->desc.parallel, ipbdx_way_task, &job, world->counts.bodies);
-    isphpbdx_run(&world->desc.parallel, ipbdx_drift_task, &job, world->counts.slabs);
+    isphpbdx_run(&world->desc.parallel, ipbdx_ways_task, since, world->counts.bodies);
+    isphpbdx_run(&world->desc.parallel, ipbdx_drift_task, since, world->counts.slabs);
     for (a = 0; a < world->counts.bodies; ++a) {
         const ipbdx_body *body = world->bodies + a;
-        ipbdx_drift *drift = world->drifts + a;
-        drift->rest = 0.0f, drift->excess = -1e30f;
+        float most = 0.0f;
         for (i = body->slab_begin; i < body->slab_begin + body->slab_interior && ipbdx_soft(body); ++i)
-            drift->rest = isphpbdx_max(drift->rest, world->partials[i].rest),
-            drift->excess = isphpbdx_max(drift->excess, world->partials[i].excess);
+            most = isphpbdx_max(world->partials[i].drift, most);
+        world->drifts[a].rest = sqrtf(most);
     }
 }
-/* How much nearer any two parts that may meet can have come since they were there; what falls as a whole does not
-   count. `hold` (may be NULL): whether all are within their leeways. */
-static float ipbdx_soft_motion(ipbd_world *world, const isphpbd_vec3 *from, bool *hold) {
+/* How much nearer two bodies, or two parts of one, can have come since. */
+static float ipbdx_drift_between(const ipbd_world *world, int a, int b) {
+    const ipbdx_drift *p = world->drifts + a, *q = world->drifts + b;
+    return p->rest + q->rest +
+           isphpbdx_max(isphpbdx_length(isphpbdx_sub(p->start, q->start)),
+                        isphpbdx_length(isphpbdx_sub(p->mean, q->mean)));
+}
+/* How much nearer any two parts that may meet can have come; what falls as a whole does not count. */
+static float ipbdx_soft_motion(ipbd_world *world, ipbdx_since *since) {
     float most = 0.0f;
     int a, b;
-    world->pair_apart = 0.0f;
-    ipbdx_find_drifts(world, from);
+    ipbdx_find_drifts(world, since);
     for (a = 0; a < world->counts.bodies; ++a)
-        for (b = a; b < world->counts.bodies; ++b) {
-            const ipbdx_drift *p = world->drifts + a, *q = world->drifts + b;
-            float apart;
-            if (!ipbdx_meets(world, a, b)) continue;
-            apart = isphpbdx_max(isphpbdx_length(isphpbdx_sub(p->start, q->start)),
-                                 isphpbdx_length(isphpbdx_sub(p->mean, q->mean)));
-            world->pair_apart = isphpbdx_max(world->pair_apart, apart);
-            most = isphpbdx_max(most, p->rest + q->rest + apart);
-            if (hold) *hold = *hold && p->excess + q->excess + apart <= world->pair_leeway;
-        }
+        for (b = a; b < world->counts.bodies; ++b)
+            if (ipbdx_meets(world, a, b)) most = isphpbdx_max(most, ipbdx_drift_between(world, a, b));
     return most;
 }
-/* Calm: a share of the thickness, and as much again as anything moves in this substep; then the list holds for some
-   more. */
-static void ipbdx_set_leeway(ipbd_world *world, float share, float motion) {
-    int v;
-    world->pair_leeway = 0.0f;
-    world->pair_margin = share * world->pair_thickness + 2.0f * motion;
-    for (v = 0; v < world->counts.vertices; ++v) world->leeway[v] = 0.5f * world->pair_margin;
+/* The same, but parts that are too far from each other to meet do not count: neighbours in a cloth that swings move
+   little against each other, however far they move. */
+static void ipbdx_moves_add(ipbdx_moves *node, int row, isphpbdx_f4 low, isphpbdx_f4 high) {
+    isphpbdx_f4_store(node->low[row], isphpbdx_f4_min(isphpbdx_f4_load(node->low[row]), low));
+    isphpbdx_f4_store(node->high[row], isphpbdx_f4_max(isphpbdx_f4_load(node->high[row]), high));
 }
-/* Violent: what a vertex or one next to it moves in this substep, and `spare` for what others may do to it. */
-static void ipbdx_set_local_leeway(ipbd_world *world, float spare) {
-    int a, v, t, k;
-    world->pair_leeway = world->pair_apart + spare;
-    for (v = 0; v < world->counts.vertices; ++v) world->leeway[v] = world->ways[v];
-    for (a = 0; a < world->counts.bodies; ++a) {
-        const ipbdx_body *body = world->bodies + a;
-        const uint32_t *triangles = world->triangles + 3 * (size_t)body->triangle_begin;
-        const float *ways = world->ways + body->vertex_begin;
-        float *leeway = world->leeway + body->vertex_begin;
-        for (t = 0; t < body->triangle_count && ipbdx_soft(body); ++t) {
-            const uint32_t *corner = triangles + 3 * (size_t)t;
-            float most = isphpbdx_max(isphpbdx_max(ways[corner[0]], ways[corner[1]]), ways[corner[2]]);
-            for (k = 0; k < 3; ++k) leeway[corner[k]] = isphpbdx_max(leeway[corner[k]], most);
-        }
+static void ipbdx_moves_join(ipbdx_moves *node, const ipbdx_moves *other) {
+    int row;
+    for (row = 0; row < IPBDX_ROWS; ++row)
+        ipbdx_moves_add(node, row, isphpbdx_f4_load(other->low[row]), isphpbdx_f4_load(other->high[row]));
+}
+static void ipbdx_moves_of(const ipbdx_since *since, int v, ipbdx_moves *moves) {
+    const isphpbdx_f4 from = ipbdx_f4_of(since->from[v]), start = ipbdx_f4_of(since->world->listed[v]);
+    isphpbdx_f4_store(moves->low[IPBDX_PLACE], from);
+    isphpbdx_f4_store(moves->low[IPBDX_TO_START], ipbdx_f4_of(ipbdx_way_to_start(since, v)));
+    isphpbdx_f4_store(moves->low[IPBDX_TO_NOW], ipbdx_f4_of(ipbdx_way_to_now(since, v)));
+    memcpy(moves->high, moves->low, sizeof moves->high);
+    if (since->planned) ipbdx_moves_add(moves, IPBDX_PLACE, start, start);
+}
+static void ipbdx_moves_refit(const ipbdx_since *since, const ipbdx_tree *tree, ipbdx_moves *nodes, ipbdx_visit visit) {
+    const uint32_t *corner = tree->items + tree->corners * visit.low, *end = tree->items + tree->corners * visit.high;
+    ipbdx_visit left, right;
+    ipbdx_moves other;
+    if (ipbdx_visit_split(visit, tree->leaf_begin, &left, &right)) {
+        ipbdx_moves_refit(since, tree, nodes, left), ipbdx_moves_refit(since, tree, nodes, right);
+        nodes[visit.node] = nodes[left.node];
+        ipbdx_moves_join(nodes + visit.node, nodes + right.node);
+        return;
     }
-    for (v = 0; v < world->counts.vertices; ++v) world->leeway[v] += spare;
+    ipbdx_moves_of(since, tree->vertex_begin + (int)*corner, nodes + visit.node);
+    while (++corner < end) {
+        ipbdx_moves_of(since, tree->vertex_begin + (int)*corner, &other);
+        ipbdx_moves_join(nodes + visit.node, &other);
+    }
+}
+/* How far it is at least, or at most, from a point of one box to one of the other. */
+static float ipbdx_f4_length3(isphpbdx_f4 v) {
+    float x[4];
+    isphpbdx_f4_store(x, v);
+    return sqrtf(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+}
+static float ipbdx_least_way(const ipbdx_moves *a, const ipbdx_moves *b, int row) {
+    const isphpbdx_f4 there = isphpbdx_f4_sub(isphpbdx_f4_load(b->low[row]), isphpbdx_f4_load(a->high[row]));
+    const isphpbdx_f4 back = isphpbdx_f4_sub(isphpbdx_f4_load(a->low[row]), isphpbdx_f4_load(b->high[row]));
+    return ipbdx_f4_length3(isphpbdx_f4_max(isphpbdx_f4_max(there, back), isphpbdx_f4_all(0.0f)));
+}
+static float ipbdx_most_way(const ipbdx_moves *a, const ipbdx_moves *b, int row) {
+    const isphpbdx_f4 there = isphpbdx_f4_sub(isphpbdx_f4_load(b->high[row]), isphpbdx_f4_load(a->low[row]));
+    const isphpbdx_f4 back = isphpbdx_f4_sub(isphpbdx_f4_load(a->high[row]), isphpbdx_f4_load(b->low[row]));
+    return ipbdx_f4_length3(isphpbdx_f4_max(there, back));
+}
+typedef struct ipbdx_nearing {
+    const ipbdx_moves *a, *b; /* nodes of two trees, or twice of one */
+    int a_leaves, b_leaves;
+    float reach, most, enough; /* m: how near they meet; found so far; more than `enough` is not of interest */
+} ipbdx_nearing;
+
+/* Leaves count as a whole: what is in one of them is near. */
+static void ipbdx_find_nearing(ipbdx_nearing *s, ipbdx_visit a, ipbdx_visit b) {
+    const ipbdx_moves *p = s->a + a.node, *q = s->b + b.node;
+    const float way = isphpbdx_max(ipbdx_most_way(p, q, IPBDX_TO_START), ipbdx_most_way(p, q, IPBDX_TO_NOW));
+    ipbdx_visit left, right;
+    if (way <= s->most || s->most > s->enough || ipbdx_least_way(p, q, IPBDX_PLACE) > s->reach + way) return;
+    if (b.high - b.low > a.high - a.low || a.node >= s->a_leaves) {
+        if (!ipbdx_visit_split(b, s->b_leaves, &left, &right)) {
+            s->most = isphpbdx_max(s->most, way);
+            return;
+        }
+        ipbdx_find_nearing(s, a, left), ipbdx_find_nearing(s, a, right);
+        return;
+    }
+    ipbdx_visit_split(a, s->a_leaves, &left, &right);
+    ipbdx_find_nearing(s, left, p == q ? left : b), ipbdx_find_nearing(s, right, p == q ? right : b);
+    if (p == q) ipbdx_find_nearing(s, left, right);
+}
+static float ipbdx_bodies_nearing(const ipbd_world *world, int a, int b, float enough) {
+    const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
+    ipbdx_nearing s;
+    ipbdx_visit first, second;
+    s.a = world->moves + p->triangle_begin, s.b = world->moves + q->triangle_begin;
+    s.a_leaves = ipbdx_tree_of(world, p, false).leaf_begin, s.b_leaves = ipbdx_tree_of(world, q, false).leaf_begin;
+    s.reach = IPBDX_ALERT * 0.5f * (p->thickness + q->thickness), s.most = 0.0f, s.enough = enough;
+    first.node = second.node = first.low = second.low = 0;
+    first.high = p->triangle_count, second.high = q->triangle_count;
+    if (p->triangle_count && q->triangle_count) ipbdx_find_nearing(&s, first, second);
+    return s.most;
+}
+static void ipbdx_moves_task(void *context, int index) {
+    const ipbdx_since *since = (const ipbdx_since *)context;
+    const ipbdx_body *body = since->world->bodies + index;
+    ipbdx_tree tree;
+    ipbdx_visit root;
+    if (!ipbdx_soft(body) || !body->triangle_count) return;
+    tree = ipbdx_tree_of(since->world, body, false);
+    root.node = 0, root.low = 0, root.high = tree.count;
+    ipbdx_moves_refit(since, &tree, since->world->moves + body->triangle_begin, root);
+}
+/* Follows ipbdx_soft_motion() of the same; if it is more than `enough` the answer is just more. */
+static float ipbdx_near_motion(const ipbd_world *world, ipbdx_since *since, float enough) {
+    float most = 0.0f;
+    int a, b;
+    isphpbdx_run(&world->desc.parallel, ipbdx_moves_task, since, world->counts.bodies);
+    for (a = 0; a < world->counts.bodies; ++a)
+        for (b = a; b < world->counts.bodies && !(most > enough); ++b) {
+            float drift;
+            if (!ipbdx_meets(world, a, b)) continue;
+            drift = ipbdx_drift_between(world, a, b);
+            if (drift > most) drift = isphpbdx_min(drift, ipbdx_bodies_nearing(world, a, b, enough));
+            most = isphpbdx_max(most, drift);
+        }
+    return most;
 }
 /* Turns to another body; false where nothing of it can be near the box. */
 static bool ipbdx_seek_in(ipbdx_seeker *s, const ipbdx_body *own, const ipbdx_body *other, ipbdx_box box) {
     ipbdx_seeking all;
     ipbdx_visit root;
+    ipbdx_box moved;
+    isphpbdx_f4 shift;
     s->base = (uint32_t)(s->edges ? other->edge_begin : other->triangle_begin);
-    s->reach = 0.5f * (own->thickness + other->thickness) + s->world->pair_leeway;
-    s->tree.nodes = (s->edges ? s->world->edge_nodes : s->world->triangle_nodes) + 6 * (size_t)s->base;
+    s->reach = 0.5f * (own->thickness + other->thickness) + s->world->pair_margin;
     root.node = 0, root.low = 0, root.high = s->edges ? other->edge_count : other->triangle_count;
-    ipbdx_seek_within(s, box, 0, &all);
-    if (ipbdx_seek_misses(s, &all, root)) return false;
     s->tree = ipbdx_tree_of(s->world, other, s->edges);
-    return true;
+    shift = ipbdx_f4_of(isphpbdx_sub(ipbdx_tree_of(s->world, own, s->edges).drift, s->tree.drift));
+    moved.low = isphpbdx_f4_add(box.low, shift), moved.high = isphpbdx_f4_add(box.high, shift);
+    ipbdx_seek_within(s, s->world->pairs_local ? ipbdx_box_join(moved, box) : box, 0, &all);
+    return !ipbdx_seek_misses(s, &all, root);
 }
 /* The pairs of one block of the world's vertices, or of its surface edges, body by body. */
 static void ipbdx_seek_block(ipbdx_seeker *s, int block) {
@@ -5701,12 +5805,13 @@ static void ipbdx_seek_block(ipbdx_seeker *s, int block) {
         const ipbdx_body *own = world->bodies + a;
         const ipbdx_tree tree = ipbdx_tree_of(world, own, true);
         const int first = s->edges ? own->edge_begin : own->vertex_begin;
-        ipbdx_box box = s->edges ? ipbdx_item_box(world, &tree, i - first) : ipbdx_vertex_box(world, i);
+        ipbdx_box box = s->edges ? ipbdx_item_box(world, &tree, i - first) : ipbdx_vertex_box(world, tree.drift, i);
         next = isphpbdx_mini(end, first + (s->edges ? own->edge_count : own->vertex_count));
         s->own_begin = own->vertex_begin;
         if (!ipbdx_soft(own)) continue;
         for (k = i + 1; k < next; ++k)
-            box = ipbdx_box_join(box, s->edges ? ipbdx_item_box(world, &tree, k - first) : ipbdx_vertex_box(world, k));
+            box = ipbdx_box_join(box, s->edges ? ipbdx_item_box(world, &tree, k - first)
+                                               : ipbdx_vertex_box(world, tree.drift, k));
         for (b = s->edges ? a : 0; b < world->counts.bodies && !s->full; ++b) {
             if (!ipbdx_meets(world, a, b) || !ipbdx_seek_in(s, own, world->bodies + b, box)) continue;
             if (s->edges) ipbdx_seek_edges(s, own, i - first, next - first);
@@ -5766,7 +5871,14 @@ static bool ipbdx_list_pairs(ipbd_world *world) {
     ipbdx_listing l;
     bool fits;
     int v;
-    for (v = 0; v < world->counts.vertices; ++v) world->reference[v] = world->origins[v];
+    for (v = 0; v < world->counts.vertices; ++v) {
+        const isphpbd_vec3 now = ipbdx_v3(world->positions + 4 * (size_t)v),
+                           way = ipbdx_finite_way(isphpbdx_sub(now, world->origins[v]));
+        world->listed[v] = world->origins[v];
+        world->reference[v] =
+            world->pairs_local ? isphpbdx_madd(world->origins[v], way, (float)world->plan_steps) : world->origins[v];
+    }
+    for (v = 0; v < world->counts.bodies; ++v) world->drifts[v].asleep = world->bodies[v].asleep;
     isphpbdx_run(&world->desc.parallel, ipbdx_refit_task, world, 2 * world->counts.bodies);
     l.world = world;
     l.point_blocks = (world->counts.vertices + IPBDX_SEEK_BLOCK - 1) / IPBDX_SEEK_BLOCK;
@@ -5785,53 +5897,71 @@ static float ipbdx_most_thickness(const ipbd_world *world) {
         if (ipbdx_soft(world->bodies + a)) most = isphpbdx_max(most, world->bodies[a].thickness);
     return most;
 }
-/* The same leeway for all; seldom made where there is room for it, else more often. One and a half thicknesses by
-   trial: a search costs much more than a pair that is looked at in vain, until the list has the mesh's neighbours. */
-static void ipbdx_list_calmly(ipbd_world *world, float motion) {
-    ipbdx_set_leeway(world, 1.5f, motion);
-    if (!ipbdx_list_pairs(world)) {
-        ipbdx_set_leeway(world, 0.5f, motion);
-        if (!ipbdx_list_pairs(world)) world->flags |= IPBD_STEP_CONTACTS_FULL;
-    }
-    world->pair_drift = motion;
+static float ipbdx_least_thickness(const ipbd_world *world) {
+    float least = world->pair_thickness;
+    int a;
+    for (a = 0; a < world->counts.bodies; ++a)
+        if (ipbdx_soft(world->bodies + a)) least = isphpbdx_min(least, world->bodies[a].thickness);
+    return least;
 }
-/* Lists pairs anew where the list no longer holds everything that can meet; spare in thicknesses. */
-static void ipbdx_refresh_pairs(ipbd_world *world, float spare) {
-    const bool was_local = world->pairs_local;
+static bool ipbdx_list_within(ipbd_world *world, float margin) {
+    world->pair_margin = margin;
+    return ipbdx_list_pairs(world);
+}
+/* Whether the list has all that can come nearer than the contact distance and `room` (m). */
+static bool ipbdx_list_holds(ipbd_world *world, float room) {
+    const float limit = world->pair_margin - room;
+    ipbdx_since since;
+    if (world->pairs_stale || (world->pairs_local && world->plan_age >= world->plan_steps)) return false;
+    since.world = world, since.from = world->reference, since.planned = world->pairs_local;
+    world->pair_drift = ipbdx_soft_motion(world, &since);
+    if (world->pair_drift > limit) world->pair_drift = ipbdx_near_motion(world, &since, limit);
+    return world->pair_drift <= limit;
+}
+/* Calm: half a thickness, and as much again as parts that are near each other move in this substep; then the list holds
+   for some more, and seldom has the mesh's neighbours. Else with plans: all goes on as it does, for some substeps. */
+static void ipbdx_list_anew(ipbd_world *world, float room, int steps) {
+    const float calm = 0.05f * world->pair_thickness, spare = 0.4f * world->pair_thickness;
+    ipbdx_since since;
     float motion;
+    bool fits = false;
+    since.world = world, since.from = world->origins, since.planned = false;
+    motion = ipbdx_soft_motion(world, &since);
+    if (motion > calm) motion = ipbdx_near_motion(world, &since, calm);
+    world->pairs_local = motion > calm, world->pair_drift = motion, world->plan_age = 0;
+    if (!world->pairs_local) fits = ipbdx_list_within(world, 0.5f * world->pair_thickness + 2.0f * motion);
+    if (fits) return;
+    world->pairs_local = true, world->pair_drift = 0.0f, world->plan_steps = steps;
+    if (steps > 1 && ipbdx_list_within(world, isphpbdx_max(spare, room))) return;
+    world->plan_steps = 1;
+    if (!ipbdx_list_within(world, room)) world->flags |= IPBD_STEP_CONTACTS_FULL;
+}
+static bool ipbdx_any_woke(const ipbd_world *world) {
+    int a;
+    for (a = 0; a < world->counts.bodies; ++a)
+        if (world->drifts[a].asleep && !world->bodies[a].asleep) return true;
+    return false;
+}
+/* When contacts are looked for: they begin that much before the distance they keep. Plans that were good for long are
+   made for longer. */
+static void ipbdx_refresh_pairs(ipbd_world *world) {
+    const float room = (IPBDX_ALERT - 1.0f) * ipbdx_most_thickness(world);
+    int steps;
     world->pair_thickness = ipbdx_most_thickness(world);
-    motion = ipbdx_soft_motion(world, world->origins, NULL);
-    world->pairs_local = motion > world->pair_thickness;
-    if (world->pairs_local) {
-        ipbdx_set_local_leeway(world, spare * world->pair_thickness);
-        if (!ipbdx_list_pairs(world)) world->flags |= IPBD_STEP_CONTACTS_FULL;
-        world->pair_drift = motion;
-        return;
-    }
-    if (!world->pairs_stale && !was_local) world->pair_drift = ipbdx_soft_motion(world, world->reference, NULL);
-    if (!world->pairs_stale && !was_local &&
-        world->pair_drift <= world->pair_margin - (IPBDX_ALERT - 1.0f) * world->pair_thickness)
-        return;
-    ipbdx_list_calmly(world, motion);
+    world->pairs_stale = world->pairs_stale || ipbdx_any_woke(world);
+    world->plan_age = isphpbdx_mini(world->plan_age + 1, IPBDX_PLAN);
+    if (ipbdx_list_holds(world, room)) return;
+    steps = world->plan_age < world->plan_steps ? world->plan_age : world->plan_broken ? 1 : 2 * world->plan_steps;
+    world->plan_broken = false;
+    ipbdx_list_anew(world, room, isphpbdx_maxi(1, isphpbdx_mini(steps, IPBDX_PLAN)));
 }
-/* After pairs were stopped: what was hit may have been carried farther than anything moved before. */
+/* Where pairs are stopped, and after that: what was hit may have been carried farther than anything moved before. These
+   gaps are much smaller than what the list reaches for. */
 static void ipbdx_renew_pairs(ipbd_world *world) {
-    bool hold = true;
-    if (!world->pairs_local) {
-        world->pair_drift = ipbdx_soft_motion(world, world->reference, NULL);
-        if (world->pair_drift > world->pair_margin)
-            ipbdx_list_calmly(world, ipbdx_soft_motion(world, world->origins, NULL));
-        return;
-    }
-    world->pair_drift = ipbdx_soft_motion(world, world->origins, &hold);
-    if (hold) return;
-    ipbdx_set_local_leeway(world, 0.25f * world->pair_thickness);
-    if (!ipbdx_list_pairs(world)) world->flags |= IPBD_STEP_CONTACTS_FULL;
-}
-/* Whether the ways of its own vertices rule out that a listed pair is nearer than that. */
-static bool ipbdx_pair_is_far(const ipbd_world *world, int index, const ipbdx_near_pair *p, float distance) {
-    return world->pairs_local &&
-           world->pairs[index].gap - distance > ipbdx_pair_most(world->ways, p) + world->pair_apart;
+    const float room = 0.15f * world->pair_thickness - ipbdx_least_thickness(world);
+    if (ipbdx_list_holds(world, room)) return;
+    world->plan_broken = true;
+    ipbdx_list_anew(world, (IPBDX_ALERT - 1.0f) * world->pair_thickness, 1);
 }
 
 /* ---- [contacts] between soft parts ----------------------------------------------------------------------------------
@@ -5882,11 +6012,11 @@ static bool ipbdx_pair_contact(const ipbd_world *world, int index, ipbdx_contact
     float speed, distance, friction;
     if (world->pairs[index].gap - world->pair_drift > IPBDX_ALERT * world->pair_thickness) return false;
     ipbdx_pair_corners(world, index, &p);
-    if (ipbdx_pair_is_far(world, index, &p, IPBDX_ALERT * world->pair_thickness)) return false;
     speed = ipbdx_pair_paths(world, &p);
     ipbdx_measure_gap(p.x, p.split, &now);
-    if (now.distance > speed + IPBDX_ALERT * 0.5f * (world->bodies[world->vertex_body[p.v[0]]].thickness +
-                                                     world->bodies[world->vertex_body[p.v[3]]].thickness))
+    if (now.distance > speed + IPBDX_ALERT * 0.5f *
+                                   (world->bodies[world->vertex_body[p.v[0]]].thickness +
+                                    world->bodies[world->vertex_body[p.v[3]]].thickness))
         return false;
     distance = ipbdx_pair_distance(world, &p, &friction);
     if (now.distance > isphpbdx_max(speed + distance, IPBDX_ALERT * distance)) return false;
@@ -5923,7 +6053,7 @@ static void ipbdx_find_contacts(ipbd_world *world) {
     if (!world->soft) return;
     for (i = 0; i < world->counts.vertices; ++i)
         world->origins[i] = ipbdx_v3(world->starts + 4 * (size_t)i), world->grips[i] = 0.0f;
-    ipbdx_refresh_pairs(world, IPBDX_ALERT - 1.0f); /* contacts begin that much before the distance they keep */
+    ipbdx_refresh_pairs(world);
     blocks = (world->pair_count + IPBDX_PAIR_BLOCK - 1) / IPBDX_PAIR_BLOCK;
     isphpbdx_run(&world->desc.parallel, ipbdx_contact_task, world, blocks);
     for (block = 0; block < blocks; ++block)
@@ -6175,7 +6305,6 @@ static bool ipbdx_clamp_pair(ipbd_world *world, int index, ipbdx_brake brake) {
     int k;
     if (world->pairs[index].gap > world->pair_drift + 0.1f * world->pair_thickness) return false;
     ipbdx_pair_corners(world, index, &p);
-    if (ipbdx_pair_is_far(world, index, &p, 0.1f * world->pair_thickness)) return false;
     speed = ipbdx_pair_paths(world, &p);
     if (speed == 0.0f) return false; /* stopped already */
     ipbdx_measure_gap(p.x, p.split, &start);
@@ -6197,7 +6326,7 @@ static void ipbdx_clamp_contacts(ipbd_world *world) {
     uint64_t began = isphpbdx_ticks(&world->desc.clock);
     int round, i, stopped = 1;
     if (!world->soft) return;
-    ipbdx_refresh_pairs(world, 0.25f);
+    ipbdx_renew_pairs(world);
     for (round = 0; round < 120 && stopped; ++round) {
         ipbdx_brake brake = round < 10 ? IPBDX_BRAKE_PART : round < 40 ? IPBDX_BRAKE_RELATIVE : IPBDX_BRAKE_ALL;
         for (i = 0, stopped = 0; i < world->pair_count; ++i) stopped += ipbdx_clamp_pair(world, i, brake);
@@ -8284,6 +8413,7 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_SEEK_BLOCK
 #undef IPBDX_GROUP
 #undef IPBDX_CROWD
+#undef IPBDX_PLAN
 #undef IPBDX_PI
 #undef IPBDX_PUSH_SPEED
 #undef IPBDX_PUSH_SHARE

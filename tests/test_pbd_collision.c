@@ -380,6 +380,24 @@ TEST what_falls_as_a_whole_is_not_searched_anew(void) {
     ipbd_destroy(world);
     PASS();
 }
+/* Edges of 2.6 thicknesses: a list with some room to spare would soon have the mesh's own neighbours. */
+TEST few_pairs_are_listed_while_a_cloth_lands(void) {
+    ipbd_body_desc d = cloth_desc(N, 0.0156f * (N - 1));
+    ipbd_world *world = make_world(true);
+    long pairs = 0;
+    int i;
+    d.self_collision = true, d.thickness = 0.006f, d.pose = ipbd_pose_at(0.01f, 0.7f, 0.02f);
+    ipbd_body_create(world, &d, NULL);
+    add_shape(world, ipbd_shape_sphere(0.1f), ipbd_pose_at(0, 0.1f, 0));
+    for (i = 0; i < 60; ++i) {
+        ASSERT_EQ(0u, ipbd_step(world, STEP).flags);
+        ASSERTm("eight per vertex", world->pair_count <= 8 * N * N);
+        pairs += world->pair_count;
+    }
+    ASSERTm("two per vertex on average", pairs <= 60 * 2 * N * N);
+    ipbd_destroy(world);
+    PASS();
+}
 /* A cloth drapes; far away two triangles fall, or spin by more than they are thick in a substep. */
 static int drapes_while(float spin, float *places) {
     ipbd_body_desc d = cloth_desc(15, 0.8f);
@@ -612,6 +630,7 @@ int main(int argc, char **argv) {
     RUN_TEST(cloth_drapes_over_a_sphere_and_a_box);
     RUN_TEST(a_cloth_folds_onto_itself);
     RUN_TEST(what_falls_as_a_whole_is_not_searched_anew);
+    RUN_TEST(few_pairs_are_listed_while_a_cloth_lands);
     RUN_TEST(what_moves_far_away_changes_no_contact);
     RUN_TEST(two_cloths_fall_on_each_other);
     RUN_TEST(a_heavy_jelly_falls_on_a_light_one);
