@@ -80,12 +80,12 @@ NUMERICS AND UNITS
     have fewer than 4 decimals and small bodies shake: shift the origin. Steps from 1/30 to 1/240 s with 4 to 20
     substeps work. More substeps are better than more iterations. What breaks first: very stiff materials with few
     substeps get softer (elastic tetrahedra: when sound passes more than about four elements in a substep).
-    Colliders that stand still are met by vertices: a spike thinner than the mesh can slip between them. Spheres,
-    capsules, boxes, convex shapes and SDFs that move or have a mass are met by faces as well, and what they hit hard is
-    solved up to 16 times more in those substeps: framed cloths catch balls of 0.05 to 0.15 kg at 50 m/s in 12 substeps,
-    and throw none back faster than it came. Its price: a step of cloth near one such collider takes about twice as
-    long, near eight 4 times. Soft contacts are exact (points against triangles, edges against edges), and no substep
-    ends with parts crossed that did not start so.
+    Colliders are met by vertices: a spike thinner than the mesh can slip between them, and what you move through a
+    framed cloth faster than it can give way opens it. Spheres, capsules, boxes, convex shapes and SDFs with a mass are
+    met by faces as well, and what they hit hard is solved up to 16 times more in those substeps: framed cloths catch
+    balls of 0.05 to 0.15 kg at 50 m/s in 12 substeps, and throw none back faster than it came. A step of cloth near
+    one such collider takes half as long again. Soft contacts are exact (points against triangles, edges against
+    edges), and no substep ends with parts crossed that did not start so.
     Stretch of cloth: a compliance is the reciprocal of tensile stiffness E * thickness, in m/N, and does not
     depend on the resolution of the mesh. Bending: the reciprocal of flexural rigidity in 1/(N m).
     Long strips (ribbons, curtains, cables) need nothing of their own: tethers are their long-range constraints.
@@ -3502,7 +3502,7 @@ static void ipbdx_release(ipbd_world *world, int v) {
 
 /* ---- [substep] the order of work ------------------------------------------------------------------------------------
    warm start -> predict -> constraints: slabs, then seams -> balloons -> hooks -> soft contacts -> tethers and
-   colliders, vertex by vertex -> faces against colliders that move, body by body -> final clamp of soft contacts ->
+   colliders, vertex by vertex -> faces against colliders with mass, body by body -> final clamp of soft contacts ->
    velocities. Each arrow is a barrier; between barriers
    tasks touch disjoint vertices, so every runner gives the same bits. */
 
@@ -4590,8 +4590,8 @@ static int ipbdx_list_near(const ipbd_world *world, const ipbdx_slab *slab, int 
     return from;
 }
 
-/* ---- faces of bodies against colliders that move ----
-   Between its vertices a mesh is met by what moves or has a mass: a fast ball stretches the cells it hits until it is
+/* ---- faces of bodies against colliders with mass ----
+   Between its vertices a mesh is met by what has a mass: a fast ball stretches the cells it hits until it is
    smaller than they are, and would pass through them. Vertices stay half a thickness away, faces just outside: a mesh
    that is fine enough for the shape never needs this. After the vertices, so that only what they miss is left. */
 
@@ -4725,11 +4725,11 @@ static float ipbdx_collide_face(ipbd_world *world, const ipbdx_body *body, const
     path = isphpbdx_sub(ipbdx_on_face(f.b, share), ipbdx_on_face(f.a, share));
     return isphpbdx_max(-isphpbdx_dot(hit.normal, path), IPBDX_TINY);
 }
-/* Still ones are met by vertices alone; of planes, heightfields and meshes there is no inside that a face could be in
-   while its corners are not. */
+/* What nothing can stop is met by vertices alone: a cloth that its pins hold has no place to go. Of planes,
+   heightfields and meshes there is no inside that a face could be in while its corners are not. */
 static bool ipbdx_meets_faces(const ipbdx_collider *c) {
     return c->used && c->type != IPBD_PLANE && c->type != IPBD_HEIGHTFIELD && c->type != IPBD_MESH &&
-           (c->inverse_mass > 0.0f || !ipbdx_pose_equal(c->start, c->end));
+           c->inverse_mass > 0.0f;
 }
 static bool ipbdx_any_meets_faces(const ipbd_world *world) {
     int i;
