@@ -1588,7 +1588,9 @@ ISPHPBD_API int isph_grid_neighbours(const isph_grid *grid, int index, int *out,
    row is summed in the order of its entries, so vector and plain versions agree to the last bit. */
 #define ISPHX_LANES       8
 #define ISPHX_BLOCK       128 /* rows per task, fixed: reductions do not depend on threads */
+#ifndef ISPHX_NARROW_ROWS     /* a test has a smaller one */
 #define ISPHX_NARROW_ROWS 65536
+#endif
 
 typedef struct isphx_sell {
     int rows, row_capacity, entry_capacity;
