@@ -485,6 +485,33 @@ TEST unused_vertices_are_left_out(void) {
     ipbd_destroy(world);
     PASS();
 }
+/* Back where it was made and at rest, from where it falls as it did before; pins that were moved are back, too. */
+TEST a_reset_body_begins_again(void) {
+    cloth_mesh mesh;
+    ipbd_body_desc d = cloth_desc(&mesh, 5);
+    uint32_t pin = 0;
+    ipbd_world *world = make_world();
+    ipbd_body body;
+    float before[75], first[75], again[75], normals[75];
+    int i;
+    d.pinned = &pin, d.pinned_count = 1;
+    body = ipbd_body_create(world, &d, NULL);
+    ASSERT_EQ(ISPHPBD_OK, ipbd_body_read(world, body, before, normals, 12));
+    for (i = 0; i < 75; ++i) ASSERT_IN_RANGE(i % 3 == 1 ? 1.0f : 0.0f, fabsf(normals[i]), 1e-6f);
+    for (i = 0; i < 30; ++i) ipbd_step(world, STEP);
+    ASSERT_EQ(ISPHPBD_OK, ipbd_body_read(world, body, first, NULL, 12));
+    ASSERT_EQ(ISPHPBD_OK, ipbd_pin_move(world, body, 0, isphpbd_v3(0.1f, 0.2f, 0.3f)));
+    for (i = 0; i < 30; ++i) ipbd_step(world, STEP);
+    ASSERT_EQ(ISPHPBD_OK, ipbd_body_reset(world, body));
+    ASSERT_EQ(ISPHPBD_OK, ipbd_body_read(world, body, again, NULL, 12));
+    ASSERT_MEM_EQ(before, again, sizeof before);
+    ASSERT(ipbd_world_stats(world).kinetic_energy == 0.0);
+    for (i = 0; i < 30; ++i) ipbd_step(world, STEP);
+    ASSERT_EQ(ISPHPBD_OK, ipbd_body_read(world, body, again, NULL, 12));
+    for (i = 0; i < 75; ++i) ASSERT_IN_RANGE(first[i], again[i], 1e-4f);
+    ipbd_destroy(world);
+    PASS();
+}
 TEST closed_surfaces_point_outward_and_tetrahedra_are_turned(void) {
     block_mesh block;
     ipbd_body_desc d = block_desc(&block);
@@ -897,6 +924,7 @@ int main(int argc, char **argv) {
     RUN_TEST(seams_are_welded_and_do_not_tear);
     RUN_TEST(broken_triangles_are_repaired_and_reported);
     RUN_TEST(unused_vertices_are_left_out);
+    RUN_TEST(a_reset_body_begins_again);
     RUN_TEST(closed_surfaces_point_outward_and_tetrahedra_are_turned);
     RUN_TEST(constraints_are_derived);
     RUN_TEST(bodies_come_and_go);

@@ -218,6 +218,18 @@ TEST bad_materials(void) {
     PASS();
 }
 
+/* Presets at 20 degrees Celsius, as tables have them: kg/m^3 and Pa s. */
+TEST presets_are_what_they_are_called(void) {
+    const isph_material_desc all[4] = {isph_material_desc_default(), isph_material_desc_oil(),
+                                       isph_material_desc_honey(), isph_material_desc_mercury()};
+    static const float density[4] = {1000.0f, 910.0f, 1400.0f, 13540.0f}, viscosity[4] = {1e-3f, 0.08f, 10.0f, 1.5e-3f};
+    for (int i = 0; i < 4; i++) {
+        ASSERT_IN_RANGE(density[i], all[i].density, 0.02f * density[i]);
+        ASSERT_IN_RANGE(viscosity[i], all[i].viscosity, 0.1f * viscosity[i]);
+    }
+    PASS();
+}
+
 /* ---- [bad input] ------------------------------------------------------------------------------------------------ */
 
 TEST bad_steps(void) {
@@ -827,6 +839,7 @@ SUITE(sph_fluid) {
     RUN_TEST(bad_descs);
     RUN_TEST(half_an_allocator);
     RUN_TEST(bad_materials);
+    RUN_TEST(presets_are_what_they_are_called);
     RUN_TEST(bad_steps);
     RUN_TEST(bad_particles);
     RUN_TEST(bad_boxes);

@@ -722,6 +722,36 @@ TEST everything_is_drawn(void) {
     PASS();
 }
 
+/* What is made of triangles is drawn as their edges, ground as its grid, and water on cloth as points. */
+TEST meshes_ground_and_contacts_are_drawn(void) {
+    static const float corners[12] = {0.0f, 1.0f, 0.0f, -0.2f, 0.6f, -0.2f, 0.2f, 0.6f, -0.2f, 0.0f, 0.6f, 0.3f};
+    static const uint32_t faces[12] = {0, 2, 1, 0, 3, 2, 0, 1, 3, 1, 2, 3};
+    static const float heights[12] = {0};
+    isphpbd_world *world = make(small_desc(3000));
+    isphpbd_collider_desc solid = isphpbd_collider_desc_default();
+    isphpbd_soft_desc cloth = dry_cloth(isphpbd_v3(0.0f, 0.3f, 0.0f));
+    int added = 0;
+    drawn d;
+    solid.shape = isphpbd_shape_solid(corners, 4, faces, 4);
+    ASSERT(isphpbd_collider_create(world, &solid, NULL).id != 0);
+    d = draw_all(world, ISPHPBD_DRAW_COLLIDERS, true);
+    ASSERT_EQ_FMT(4 * 3, d.lines, "%d");
+    solid.shape = isphpbd_shape_heightfield(heights, 4, 3, 0.5f);
+    ASSERT(isphpbd_collider_create(world, &solid, NULL).id != 0);
+    d = draw_all(world, ISPHPBD_DRAW_COLLIDERS, true);
+    ASSERT_EQ_FMT(4 * 3 + 3 * 3 + 4 * 2, d.lines, "%d");
+    cloth.wet = true;
+    (void)cloth_of(world, cloth);
+    ASSERT_EQ_FMT(0, draw_all(world, ISPHPBD_DRAW_CONTACTS, true).points, "%d");
+    (void)isphpbd_fluid_add_box(world, water_of(world, 1u, ~0u), isphpbd_v3(-0.3f, 0.32f, -0.3f),
+                                isphpbd_v3(0.3f, 0.45f, 0.3f), isphpbd_v3(0.0f, 0.0f, 0.0f), &added);
+    run(world, 4);
+    d = draw_all(world, ISPHPBD_DRAW_CONTACTS, true);
+    ASSERT(d.finite && d.points > 0 && d.points <= added);
+    isphpbd_world_destroy(world);
+    PASS();
+}
+
 SUITE(world_core) {
     RUN_TEST(jets_are_even);
     RUN_TEST(mouths_have_their_shape);
@@ -742,6 +772,7 @@ SUITE(world_core) {
     RUN_TEST(origin_moves);
     RUN_TEST(shells_are_filled);
     RUN_TEST(everything_is_drawn);
+    RUN_TEST(meshes_ground_and_contacts_are_drawn);
 }
 
 GREATEST_MAIN_DEFS();
