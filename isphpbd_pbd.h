@@ -4635,6 +4635,7 @@ static float ipbdx_face_distance(const ipbd_world *world, int slot, const isphpb
     int i;
     share[0] = share[1] = share[2] = 1.0f / 3.0f;
     p = ipbdx_on_face(corners, share), step = ipbdx_face_radius(corners, p);
+    best.depth = next.depth = 0.0f; /* for others to find */
     best.before = ipbdx_shape_distance(world, slot, p, &best.normal);
     for (i = 0; i < 8; ++i, step *= 0.5f) {
         if (i == 0 && ipbdx_face_bound(c, corners, p, step, &best) > 0.0f) break;

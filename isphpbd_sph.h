@@ -3720,11 +3720,12 @@ ISPHPBD_API int isph_particles_edit(isph_fluid *fluid, bool (*edit)(void *user, 
     fluid->stepping = true;
     for (i = 0; i < fluid->count; ++i) {
         isph_particle particle = isphx_particle_get(fluid, i);
+        float *x = fluid->state.position + 4 * i;
         if (!edit(user, &particle)) continue;
         if (!isphx_points_ok(&particle.position.x, 3 * sizeof(float), 1, fluid->dx)) continue;
         if (!isphx_points_ok(&particle.velocity.x, 3 * sizeof(float), 1, 1.0f)) continue;
-        if (memcmp(fluid->state.position + 4 * i, &particle.position, 3 * sizeof(float)) != 0) moved = 1;
-        isphx_set3(fluid->state.position + 4 * i, particle.position.x, particle.position.y, particle.position.z);
+        if (x[0] != particle.position.x || x[1] != particle.position.y || x[2] != particle.position.z) moved = 1;
+        isphx_set3(x, particle.position.x, particle.position.y, particle.position.z);
         isphx_set3(fluid->state.velocity + 4 * i, particle.velocity.x, particle.velocity.y, particle.velocity.z);
         fluid->state.user[i] = particle.user;
         ++changed;
