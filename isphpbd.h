@@ -1125,7 +1125,7 @@ static void isphpbdx_kept_layout(isphpbd_world *world, isphpbdx_layout *layout) 
 static void isphpbdx_keep_softs(isphpbdx_coupling *c) {
     isphpbdx_piece piece[ISPHPBDX_PIECES];
     int k, i;
-    isphpbdx_list_pieces(c->soft, NULL, piece);
+    isphpbdx_list_pieces(c->soft, &c->soft->desc.capacity, piece);
     for (k = 0; k < ISPHPBDX_PIECES; ++k)
         for (i = 0; i < piece[k].count; ++i)
             memcpy(c->kept[k] + piece[k].size * (size_t)i, (unsigned char *)piece[k].base + piece[k].stride * (size_t)i,
@@ -1135,7 +1135,7 @@ static void isphpbdx_restore_softs(isphpbdx_coupling *c) {
     const size_t bytes = 16 * (size_t)c->soft->counts.vertices;
     isphpbdx_piece piece[ISPHPBDX_PIECES];
     int k, i;
-    isphpbdx_list_pieces(c->soft, NULL, piece);
+    isphpbdx_list_pieces(c->soft, &c->soft->desc.capacity, piece);
     for (k = 0; k < ISPHPBDX_PIECES; ++k)
         for (i = 0; i < piece[k].count; ++i)
             memcpy((unsigned char *)piece[k].base + piece[k].stride * (size_t)i, c->kept[k] + piece[k].size * (size_t)i,
@@ -1630,9 +1630,9 @@ static void isphpbdx_choose_places(isphpbdx_search *s) {
     uint32_t open = seen->count > 0 ? 0xffffffffu >> (ISPHPBDX_SEEN - seen->count) : 0u;
     while (open != 0u && s->place_count < ISPHPBDX_PLACES) {
         isphpbdx_spot *place = s->place + s->place_count;
-        int k, next = -1;
+        int k, next = 0;
         for (k = 0; k < seen->count; ++k)
-            if ((open >> k & 1u) && (next < 0 || seen->distance[k] < seen->distance[next])) next = k;
+            if ((open >> k & 1u) && (!(open >> next & 1u) || seen->distance[k] < seen->distance[next])) next = k;
         open &= ~(1u << next);
         if (isphpbdx_is_hidden(seen, next)) continue;
         place->face = seen->face[next], place->distance = seen->distance[next], place->missed = 0.0f;
