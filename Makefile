@@ -136,7 +136,7 @@ CHECKS ?= $(checks)
 check-all:
 	@rm -f $(unbuilt); $(MAKE) -ks --no-print-directory $(tests) $(tools) || echo >$(unbuilt)
 	@CC='$(CC)' BUILD='$(BUILD)' THOROUGH=1 QUICK='$(QUICK)' FUZZ_SECONDS='$(FUZZ_SECONDS)' sh tests/run.sh -j $(JOBS) \
-	    -t $(CHECK_SECONDS) -o $(BUILD)/check-logs -b $(unbuilt) $(selected_tests) $(CHECKS)
+	    -t $(CHECK_SECONDS) -o $(BUILD)/check-logs -b $(unbuilt) $(CHECKS) $(selected_tests)
 
 # Which lines of the headers the tests reach.
 coverage:
