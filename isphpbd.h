@@ -4947,6 +4947,14 @@ ISPHPBD_API isphpbd_result isphpbd_fluid_fill_soft(isphpbd_world *world, isphpbd
 }
 
 /* ==== [solids-step] colliders and bodies through a step ============================================================*/
+static void isphpbdx_each_solid(isphpbd_world *world, isphpbdx_kind kind,
+                                void (*act)(isphpbd_world *world, isphpbdx_solid *solid)) {
+    int i;
+    for (i = 0; i < world->pools[kind].capacity; ++i) {
+        isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, kind, i);
+        if (solid) act(world, solid);
+    }
+}
 /* The fluid learns where a wall is and how it moves; the length of the next substep depends on it. */
 static void isphpbdx_wall_motion(isphpbd_world *world, const isphpbdx_solid *solid, isphpbd_vec3 velocity) {
     isph_boundary_set_motion(world->fluid, solid->wall, solid->now.pose.position, solid->now.pose.rotation, velocity,
@@ -4971,15 +4979,8 @@ static void isphpbdx_body_begin(isphpbd_world *world, isphpbdx_solid *solid) {
         ipbd_collider_teleport(world->soft, solid->collider, isphpbdx_soft_pose(solid->now.pose));
 }
 static void isphpbdx_solids_begin(isphpbd_world *world) {
-    int i;
-    for (i = 0; i < world->pools[ISPHPBDX_COLLIDERS].capacity; ++i) {
-        isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_COLLIDERS, i);
-        if (solid) isphpbdx_collider_begin(world, solid);
-    }
-    for (i = 0; i < world->pools[ISPHPBDX_BODIES].capacity; ++i) {
-        isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_BODIES, i);
-        if (solid) isphpbdx_body_begin(world, solid);
-    }
+    isphpbdx_each_solid(world, ISPHPBDX_COLLIDERS, isphpbdx_collider_begin);
+    isphpbdx_each_solid(world, ISPHPBDX_BODIES, isphpbdx_body_begin);
 }
 /* Before a substep: how the walls move in it. */
 static void isphpbdx_collider_aim(isphpbd_world *world, isphpbdx_solid *solid) {
@@ -4997,19 +4998,12 @@ static void isphpbdx_body_aim(isphpbd_world *world, isphpbdx_solid *solid) {
     isphpbdx_wall_motion(world, solid, velocity);
 }
 static void isphpbdx_solids_aim(isphpbd_world *world) {
-    int i;
-    for (i = 0; i < world->pools[ISPHPBDX_COLLIDERS].capacity; ++i) {
-        isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_COLLIDERS, i);
-        if (solid) isphpbdx_collider_aim(world, solid);
-    }
-    for (i = 0; i < world->pools[ISPHPBDX_BODIES].capacity; ++i) {
-        isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_BODIES, i);
-        if (solid) isphpbdx_body_aim(world, solid);
-    }
+    isphpbdx_each_solid(world, ISPHPBDX_COLLIDERS, isphpbdx_collider_aim);
+    isphpbdx_each_solid(world, ISPHPBDX_BODIES, isphpbdx_body_aim);
 }
 
 /* After the fluid: its impulses are in the velocities of a body already, those of soft bodies come on top. */
-static void isphpbdx_solid_end(isphpbd_world *world, isphpbdx_solid *solid) {
+static void isphpbdx_solid_pushed(isphpbd_world *world, isphpbdx_solid *solid) {
     isphpbd_vec3 linear = isphpbd_v3(0.0f, 0.0f, 0.0f), angular = linear;
     solid->now.pose = solid->end;
     isph_boundary_take_impulse(world->fluid, solid->wall, &linear, &angular);
@@ -5018,41 +5012,38 @@ static void isphpbdx_solid_end(isphpbd_world *world, isphpbdx_solid *solid) {
     ipbd_collider_take_impulse(world->soft, solid->collider, &linear, &angular);
     isphpbdx_push(solid, linear, angular);
 }
+static void isphpbdx_collider_end(isphpbd_world *world, isphpbdx_solid *solid) {
+    isphpbdx_solid_pushed(world, solid);
+    isphpbdx_bound_motion(world, &solid->now);
+}
 static void isphpbdx_body_end(isphpbd_world *world, isphpbdx_solid *solid) {
     ipbd_pose pose;
     isph_boundary_motion(world->fluid, solid->wall, NULL, NULL, &solid->now.linear_velocity,
                          &solid->now.angular_velocity);
-    isphpbdx_solid_end(world, solid);
+    isphpbdx_solid_pushed(world, solid);
     if (world->pools[ISPHPBDX_SOFTS].used > 0 && ipbd_collider_pose(world->soft, solid->collider, &pose) == ISPHPBD_OK)
         solid->now.pose = isphpbdx_world_pose(pose); /* soft bodies may have made it yield on its way */
+    isphpbdx_bound_motion(world, &solid->now);
 }
 static void isphpbdx_solids_end(isphpbd_world *world) {
-    int i;
-    for (i = 0; i < world->pools[ISPHPBDX_COLLIDERS].capacity; ++i) {
-        isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_COLLIDERS, i);
-        if (solid) isphpbdx_solid_end(world, solid), isphpbdx_bound_motion(world, &solid->now);
-    }
-    for (i = 0; i < world->pools[ISPHPBDX_BODIES].capacity; ++i) {
-        isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, ISPHPBDX_BODIES, i);
-        if (solid) isphpbdx_body_end(world, solid), isphpbdx_bound_motion(world, &solid->now);
-    }
+    isphpbdx_each_solid(world, ISPHPBDX_COLLIDERS, isphpbdx_collider_end);
+    isphpbdx_each_solid(world, ISPHPBDX_BODIES, isphpbdx_body_end);
 }
 
 /* ==== [softs-step] =================================================================================================*/
 /* Soft bodies meet colliders and bodies where these will be at the end of the substep. */
+static void isphpbdx_soft_collider_aim(isphpbd_world *world, isphpbdx_solid *solid) {
+    const ipbd_pose end = isphpbdx_soft_pose(solid->end);
+    if (world->pools[ISPHPBDX_SOFTS].used == 0) ipbd_collider_teleport(world->soft, solid->collider, end);
+    else ipbd_collider_move(world->soft, solid->collider, end);
+}
+static void isphpbdx_soft_body_aim(isphpbd_world *world, isphpbdx_solid *solid) { /* where the fluid takes it */
+    isph_boundary_motion(world->fluid, solid->wall, &solid->end.position, &solid->end.rotation, NULL, NULL);
+    isphpbdx_soft_collider_aim(world, solid);
+}
 static void isphpbdx_softs_aim(isphpbd_world *world) {
-    const bool alone = world->pools[ISPHPBDX_SOFTS].used == 0;
-    int kind, i;
-    for (kind = ISPHPBDX_COLLIDERS; kind <= ISPHPBDX_BODIES; ++kind) {
-        for (i = 0; i < world->pools[kind].capacity; ++i) {
-            isphpbdx_solid *solid = (isphpbdx_solid *)isphpbdx_used(world, (isphpbdx_kind)kind, i);
-            if (!solid) continue;
-            if (kind == ISPHPBDX_BODIES) /* where the fluid takes it */
-                isph_boundary_motion(world->fluid, solid->wall, &solid->end.position, &solid->end.rotation, NULL, NULL);
-            if (alone) ipbd_collider_teleport(world->soft, solid->collider, isphpbdx_soft_pose(solid->end));
-            else ipbd_collider_move(world->soft, solid->collider, isphpbdx_soft_pose(solid->end));
-        }
-    }
+    isphpbdx_each_solid(world, ISPHPBDX_COLLIDERS, isphpbdx_soft_collider_aim);
+    isphpbdx_each_solid(world, ISPHPBDX_BODIES, isphpbdx_soft_body_aim);
 }
 /* How many substeps the soft bodies make within a substep of h: the budget's share of the step, at least one; more
    under the weight of water. */
