@@ -152,10 +152,11 @@ typedef struct isphpbd_quat {
     float x, y, z, w;
 } isphpbd_quat; /* unit quaternion, w is the real part */
 
-/* Why a call did nothing. Whatever is not ISPHPBD_OK left every object as it was. */
+/* Why a call did nothing. Anything but ISPHPBD_OK left every object as it was; the few calls that are an exception say
+   so. */
 typedef enum isphpbd_result {
-    ISPHPBD_OK = 0,
-    ISPHPBD_OUT_OF_MEMORY, /* the allocator returned NULL, or memory that is not aligned as asked */
+    ISPHPBD_OK = 0,        /* done */
+    ISPHPBD_OUT_OF_MEMORY, /* the allocator returned NULL, or memory that is not aligned as asked for */
     ISPHPBD_CAPACITY,      /* a capacity given in the desc is reached */
     ISPHPBD_BAD_DESC,      /* not made by *_desc_default(), or a field out of range */
     ISPHPBD_BAD_ARGUMENT,  /* null pointer, negative count, non-finite or out-of-range number */
@@ -163,10 +164,10 @@ typedef enum isphpbd_result {
     ISPHPBD_BAD_MESH,      /* index out of range, non-finite or degenerate geometry */
     ISPHPBD_LOCKED,        /* called from inside a callback of a step, or the object has an owner */
     ISPHPBD_BAD_SNAPSHOT,  /* magic, version, layout, size or checksum do not match */
-    ISPHPBD_RESULT_COUNT
+    ISPHPBD_RESULT_COUNT   /* how many results there are; never answered */
 } isphpbd_result;
 
-/* One English sentence for a result; never NULL. */
+/* What a result means, in English; "unknown result" for any other number. Never NULL, not to be freed. */
 ISPHPBD_INLINE const char *isphpbd_result_text(isphpbd_result result) {
     switch (result) {
         case ISPHPBD_OK: return "ok";
@@ -183,35 +184,38 @@ ISPHPBD_INLINE const char *isphpbd_result_text(isphpbd_result result) {
     return "unknown result";
 }
 
-/* Memory. Both functions or neither; neither means malloc and free (an error under ISPHPBD_NO_STDLIB). */
+/* Memory. Both functions or neither: one alone is refused. Neither means malloc and free, and is refused under
+   ISPHPBD_NO_STDLIB. Called by what creates, destroys or measures something, never by a step. */
 typedef struct isphpbd_allocator {
     void *(*alloc)(size_t size, size_t align, void *user); /* align is a power of two, <= 64; NULL: out of memory */
-    void (*free)(void *ptr, size_t size, void *user);      /* size is the size asked for */
-    void *user;
+    void (*free)(void *ptr, size_t size, void *user);      /* size is the size asked for; ptr is never NULL */
+    void *user;                                            /* yours, handed to both */
 } isphpbd_allocator;
 
 /* Threads. run() calls task(ctx, i) once for every i in [0, task_count), in any order, on any threads, and returns when
-   all are done. Results are bit-identical however it does so. NULL: OpenMP where compiled in, else one thread. */
+   all are done. Results are bit-identical however it does so. NULL run: OpenMP where compiled in, else one thread.
+   `user` is yours and handed to run(). */
 typedef struct isphpbd_parallel {
     void (*run)(void (*task)(void *ctx, int index), void *ctx, int task_count, void *user);
     void *user;
 } isphpbd_parallel;
 
-/* Messages for the developer. NULL fn: silent. */
+/* Messages for the developer: `text` is valid during the call, `code` is the result that goes with it (OK for mere
+   advice), `user` is yours. Called by the thread that made the call in question. NULL fn: silent. */
 typedef enum isphpbd_log_level { ISPHPBD_LOG_ERROR = 1, ISPHPBD_LOG_WARNING, ISPHPBD_LOG_INFO } isphpbd_log_level;
 typedef struct isphpbd_logger {
     void (*fn)(isphpbd_log_level level, isphpbd_result code, const char *text, void *user);
     void *user;
 } isphpbd_logger;
 
-/* Time for the stage timers: ticks of any unit, never decreasing. NULL fn: the timers stay 0; the library reads no
-   clock of its own. */
+/* Time for the stage timers: ticks of any unit, never decreasing; `user` is yours. NULL fn: the timers stay 0; the
+   library reads no clock of its own. Called by the thread that steps. */
 typedef struct isphpbd_clock {
     uint64_t (*fn)(void *user);
     void *user;
 } isphpbd_clock;
 
-/* Shorthand so that callers can write a vector in one expression in C99 and C++11 alike. */
+/* Shorthand so that callers can write a vector in one expression in C99 and C++11 alike. Nothing is checked. */
 ISPHPBD_INLINE isphpbd_vec3 isphpbd_v3(float x, float y, float z) {
     isphpbd_vec3 v;
     v.x = x, v.y = y, v.z = z;
