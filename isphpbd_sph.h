@@ -233,6 +233,17 @@ ISPHPBD_INLINE isphpbd_vec3 isphpbd_v3(float x, float y, float z) {
 extern "C" {
 #endif
 
+/* What holds for every call below, unless its comment says otherwise.
+   Cost: constant time.
+   Failure: the call has changed nothing and answers an isphpbd_result, or a null handle with the result in *why. A NULL
+   object is BAD_ARGUMENT; calls that only read one answer 0, false or an empty view. `why` and other pointers that only
+   receive something may be NULL. Strides are in bytes, at least 12 and a multiple of 4, else BAD_ARGUMENT.
+   Descs: X_desc_default() fills one, with a cookie that tells it from memory which was only cleared. It is read during
+   the call and never kept. A NULL desc, a missing cookie or a field out of range is BAD_DESC.
+   Objects: X_bytes() answers what X_create() will take from the allocator, to the byte, 0 for a bad desc. X_create()
+   makes one allocation; NULL with BAD_DESC or OUT_OF_MEMORY when it fails. X_destroy() gives the memory back; NULL is
+   fine. */
+
 /* ==== [kernels] ======================================================================================================
    Smoothing kernels in 3D, all written over their support radius: W(r) = 0 for r >= support. */
 typedef enum isph_kernel {
@@ -241,38 +252,43 @@ typedef enum isph_kernel {
     ISPH_KERNEL_QUARTIC_SPLINE   /* support 2.5 h */
 } isph_kernel;
 
-/* W(r) in 1/m^3. r >= 0 and support > 0 in m; integrates to 1 over space. A few flops. */
+/* W(r) in 1/m^3, 0 from r = support on; integrates to 1 over space. r >= 0 and support > 0, in m, are not checked. A
+   few flops, like the other two. */
 ISPHPBD_API float isph_kernel_value(isph_kernel kernel, float r, float support);
-/* W'(r)/r in 1/m^5, finite at r = 0: the gradient of W is this number times the vector between the points. */
+/* W'(r)/r in 1/m^5, <= 0 and finite at r = 0: the gradient of W at a point is this number times the vector to the point
+   from the kernel's centre. Conditions as above. */
 ISPHPBD_API float isph_kernel_slope(isph_kernel kernel, float r, float support);
 /* The smoothing length h in m that belongs to a support radius: support / 2, or / 2.5 for the quartic spline. */
 ISPHPBD_API float isph_kernel_smoothing_length(isph_kernel kernel, float support);
 
 /* ==== [grid] =========================================================================================================
    Fixed-radius neighbour search over any cloud of points: no bounds to set, linear cost, bit-identical results for any
-   thread count. The fluid has one inside; this is the same one for your own use. */
+   thread count. The fluid has one inside; this is the same one for your own use. About 37 bytes per point. */
 typedef struct isph_grid isph_grid;
 typedef struct isph_grid_desc {
     int capacity;                /* points, default 32768, 1 .. 2^26 */
-    float radius;                /* m, default 0.1: the longest distance that can be asked for */
+    float radius;                /* m, > 0, default 0.1: every query finds what is nearer than this */
     isphpbd_allocator allocator; /* default malloc */
-    isphpbd_parallel parallel;   /* default OpenMP or serial; used by build */
+    isphpbd_parallel parallel;   /* default OpenMP or serial; used by isph_grid_build() */
     uint32_t cookie;             /* set by isph_grid_desc_default(); do not touch */
 } isph_grid_desc;
 
+/* Made like every object here (see the top). A new grid has no points. */
 ISPHPBD_API isph_grid_desc isph_grid_desc_default(void);
-/* Bytes that create will take from the allocator; 0 when the desc is bad. */
 ISPHPBD_API size_t isph_grid_bytes(const isph_grid_desc *desc);
-/* NULL and a reason when it fails; `why` may be NULL. */
 ISPHPBD_API isph_grid *isph_grid_create(const isph_grid_desc *desc, isphpbd_result *why);
-ISPHPBD_API void isph_grid_destroy(isph_grid *grid); /* NULL is fine */
-/* Reads count points (x, y, z at the start of every stride) and indexes them. BAD_ARGUMENT for a non-finite or absurd
-   (|x| > 2^18 radius) coordinate, CAPACITY for too many; the grid is unchanged then. Linear in count. */
+ISPHPBD_API void isph_grid_destroy(isph_grid *grid);
+/* Copies count >= 0 points (m; x, y, z at the start of every stride) and indexes them, in place of those before.
+   BAD_ARGUMENT for a coordinate that is not finite or beyond 2^18 radii from the origin, CAPACITY for too many points.
+   Linear in count. */
 ISPHPBD_API isphpbd_result isph_grid_build(isph_grid *grid, const float *xyz, size_t stride_bytes, int count);
-/* Points nearer than the radius to `point` (m), as indices into the array given to build. Writes at most out_capacity
-   of them and returns how many there are, so that a second call can bring a larger array. 0 for a bad argument. */
+/* Points nearer than the radius to `point` (m), as indices into the array given to isph_grid_build(), in no useful
+   order. Writes at most out_capacity of them to `out` (NULL only with a capacity of 0) and returns how many there are,
+   so that a second call can bring a larger array. 0 for a bad argument. Linear in the points around, about five looked
+   at per point found. Any number of threads may ask at once. */
 ISPHPBD_API int isph_grid_query(const isph_grid *grid, isphpbd_vec3 point, int *out, int out_capacity);
-/* The same around point number `index`, without the point itself (coincident others do count). */
+/* The same around point number `index`, without the point itself (others in the same place do count). 0, too, for an
+   index out of range. */
 ISPHPBD_API int isph_grid_neighbours(const isph_grid *grid, int index, int *out, int out_capacity);
 
 /* ==== [sparse] =======================================================================================================
@@ -280,64 +296,75 @@ ISPHPBD_API int isph_grid_neighbours(const isph_grid *grid, int index, int *out,
    Krylov solvers. Usable alone: any square matrix given as compressed rows. */
 typedef struct isph_matrix isph_matrix;
 typedef struct isph_matrix_desc {
-    int row_capacity;            /* rows, default 32768 */
-    int nonzero_capacity;        /* off-diagonal entries, default 64 per row of the default */
+    int row_capacity;            /* rows, default 32768, 1 .. 2^26 */
+    int nonzero_capacity;        /* off-diagonal entries with their padding (see isph_matrix_set()), default 2^21: 64
+                                    for each row of the default; 0 .. 2^30 */
     isphpbd_allocator allocator; /* default malloc */
-    isphpbd_parallel parallel;   /* default OpenMP or serial */
-    uint32_t cookie;
+    isphpbd_parallel parallel;   /* default OpenMP or serial; used by the solves */
+    uint32_t cookie;             /* set by isph_matrix_desc_default(); do not touch */
 } isph_matrix_desc;
 
+/* Made like every object here (see the top). A new matrix has no rows: nothing but isph_matrix_set() works on it. The
+   work vectors of the solves live in it, so one matrix is for one thread at a time. */
 ISPHPBD_API isph_matrix_desc isph_matrix_desc_default(void);
 ISPHPBD_API size_t isph_matrix_bytes(const isph_matrix_desc *desc);
 ISPHPBD_API isph_matrix *isph_matrix_create(const isph_matrix_desc *desc, isphpbd_result *why);
 ISPHPBD_API void isph_matrix_destroy(isph_matrix *matrix);
-/* Copies a matrix of `rows` rows: entries row_start[i] .. row_start[i + 1] - 1 hold the columns and values of row i
-   (diagonal included, any order; a column named twice counts as the sum). BAD_ARGUMENT for indices out of range or
-   non-finite values, CAPACITY when it does not fit (padding to the longest of eight rows counts). Linear. */
+/* Copies a square matrix of `rows` >= 1 rows, in place of the one before: entries row_start[i] .. row_start[i + 1] - 1
+   hold the columns and values of row i (diagonal included, any order; a column named twice counts as the sum). Every
+   eight rows are padded to the longest of them. Aggregates are forgotten. BAD_ARGUMENT for indices out of range or
+   values that are not finite, CAPACITY when rows, or entries with their padding, do not fit. Linear in the entries. */
 ISPHPBD_API isphpbd_result isph_matrix_set(isph_matrix *matrix, int rows, const int *row_start, const int *columns,
                                            const float *values);
-/* y = A x; both of `rows` floats, not overlapping. Like the solves, not for two threads on one matrix at once. */
+/* y = A x; both of `rows` floats, not overlapping. BAD_ARGUMENT for NULL, or without a matrix. Linear in the entries,
+   on the calling thread. */
 ISPHPBD_API isphpbd_result isph_matrix_multiply(isph_matrix *matrix, const float *x, float *y);
 /* Assigns every row to an aggregate for the two-level preconditioner and factorises the coarse matrix (for a symmetric
    positive semi-definite matrix). Rows that couple strongly should share an aggregate of some 20-100 rows. aggregate[i]
-   in [0, count). CAPACITY when the coarse factor does not fit (about 16 floats per row are kept for it). */
+   in [0, count), else BAD_ARGUMENT. CAPACITY when there are too many, or when the coarse factor does not fit (about 16
+   floats per row are kept for it): in the second case the matrix has no aggregates any more. Linear in the entries,
+   plus count times the square of the coarse matrix's bandwidth; on the calling thread. */
 ISPHPBD_API isphpbd_result isph_matrix_set_aggregates(isph_matrix *matrix, const int *aggregate, int count);
 
 typedef enum isph_preconditioner {
-    ISPH_PRECONDITIONER_NONE = 0,
+    ISPH_PRECONDITIONER_NONE = 0, /* for comparison */
     ISPH_PRECONDITIONER_JACOBI,   /* inverse diagonal */
     ISPH_PRECONDITIONER_TWO_LEVEL /* inverse diagonal + coarse solve; needs isph_matrix_set_aggregates() */
 } isph_preconditioner;
 
 typedef struct isph_solve_desc {
-    float tolerance;                    /* stop when |b - A x| <= tolerance |b|; default 1e-5; 0: run to the cap */
-    int max_iterations;                 /* default 1000; 0 returns the start */
+    float tolerance;                    /* stop when |b - A x| <= tolerance |b|; >= 0, default 1e-5; 0: on to the cap */
+    int max_iterations;                 /* >= 0, default 1000; 0 returns the start */
     isph_preconditioner preconditioner; /* default JACOBI */
     bool warm_start;                    /* default false (start at 0); true: start at the x given */
     bool constant_nullspace;            /* default false; true: A times a constant is 0 (closed tank): the mean of b and
                                            of x is taken out, so that an inconsistent right side converges too */
-    float *history;                     /* default NULL; else room for max_iterations + 1 relative residuals */
-    uint32_t cookie;
+    float *history;                     /* default NULL; else gets the relative residuals: the first, and one per
+                                           iteration. Room for max_iterations + 1 */
+    uint32_t cookie;                    /* set by isph_solve_desc_default(); do not touch */
 } isph_solve_desc;
 
 typedef enum isph_solve_state {
-    ISPH_SOLVE_CONVERGED = 0,
-    ISPH_SOLVE_CAPPED,   /* max_iterations reached; x holds the last iterate, or 0 if that is better */
-    ISPH_SOLVE_BREAKDOWN /* a scalar of the recurrence vanished or left the floats; x likewise */
+    ISPH_SOLVE_CONVERGED = 0, /* the tolerance is met */
+    ISPH_SOLVE_CAPPED,        /* max_iterations reached; x holds the last iterate, or 0 if that is better */
+    ISPH_SOLVE_BREAKDOWN      /* a scalar of the recurrence vanished or overflowed; x likewise */
 } isph_solve_state;
 
 typedef struct isph_solve_info {
     isph_solve_state state;
-    int iterations;
+    int iterations; /* done */
     float residual; /* |b - A x| / |b| of the x returned; 0 for b = 0 */
 } isph_solve_info;
 
 ISPHPBD_API isph_solve_desc isph_solve_desc_default(void);
-/* Conjugate gradients for symmetric positive (semi-)definite A. x: rows floats, in and out. Not thread-safe on one
-   matrix: the work vectors live in it. One product and five vector passes per iteration. */
+/* A x = b by conjugate gradients, for symmetric positive (semi-)definite A. b and x: `rows` floats each; x is read only
+   with warm_start. BAD_ARGUMENT for NULL, without a matrix, or where what is read is not finite; BAD_DESC, too, for
+   TWO_LEVEL without aggregates. To end short of the tolerance is no error: *info says how it went. One product and five
+   vector passes per iteration, each linear. */
 ISPHPBD_API isphpbd_result isph_matrix_solve_cg(isph_matrix *matrix, const float *b, float *x,
                                                 const isph_solve_desc *desc, isph_solve_info *info);
-/* BiCGSTAB for any A; restarts once per breakdown of its shadow residual. Two products per iteration. */
+/* The same by BiCGSTAB, for any A; it restarts where its shadow residual breaks down, up to eight times. Two products
+   per iteration. */
 ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const float *b, float *x,
                                                       const isph_solve_desc *desc, isph_solve_info *info);
 
@@ -361,8 +388,8 @@ typedef enum isph_linear_solver { ISPH_LINEAR_CG = 0, ISPH_LINEAR_BICGSTAB } isp
 
 typedef struct isph_fluid_desc {
     isphpbd_vec3 gravity; /* m/s^2, default (0, -9.81, 0); less than 1e6 long */
-    float spacing;        /* m, default 0.05: distance of particles at rest. Halving it costs 8 times the
-                                            particles, twice the steps. A particle stands for spacing^3 of volume */
+    float spacing;        /* m, default 0.05, 1e-4 .. 1e3: distance of particles at rest. Each stands for spacing^3 of
+                             volume; half the spacing costs 8 times the particles and up to twice the substeps */
     /* interaction radius in spacings, default 2.0, 1.8 .. 3.2. 2.4 costs twice as much: waves keep their pace better,
        still water moves more */
     float support;
@@ -372,87 +399,99 @@ typedef struct isph_fluid_desc {
     bool rigid_local;            /* default false: boundaries with mass yield by their six degrees of freedom, all that
                                     touches them at once. true: every wall a particle sees yields by itself: cheaper */
     bool density_projection;     /* default true: keeps the volume (Kugelstadt et al.); false only for comparison */
-    float tolerance;             /* relative residual at which both solves stop, default 0.05 */
-    int max_iterations;          /* cap of pressure + density iterations per substep, default 50, >= 1 */
-    int max_substeps;            /* cap per step, default 8, >= 1; reported when it bites */
-    float cfl;                   /* spacings a particle may move per substep, default 1 */
-    float max_substep_seconds;   /* s, default 0: 0.117 sqrt(spacing / g), 8.3 ms for 5 cm */
+    float tolerance;             /* relative residual at which both solves stop, 0 .. 1, default 0.05 */
+    int max_iterations;          /* cap of pressure + density iterations per substep, 1 .. 100000, default 50 */
+    int max_substeps;            /* cap per step, 1 .. 10^6, default 8; reported when it bites */
+    float cfl;                   /* spacings a particle may move per substep, 0.05 .. 4, default 1 */
+    float max_substep_seconds;   /* s, 0 .. 1, default 0: 0.117 sqrt(spacing / g), 8.3 ms for 5 cm */
     float sound_speed;           /* m/s, weakly compressible only; 0 (default): 10 x the largest expected speed */
-    float max_speed;             /* m/s, default 0: 1000 spacings per second but at least 50; faster is clamped */
-    int particle_capacity;       /* default 32768, at most 2^24 (and 2^31 matrix entries) */
-    int material_capacity;       /* default 8, at most 255 */
-    int boundary_capacity;       /* default 64, at most 65535 */
-    int triangle_capacity;       /* default 8192: triangles of all mesh boundaries together */
+    float max_speed;             /* m/s, 0 .. 10^6, default 0: 1000 spacings per second but at least 50 m/s; what is
+                                    faster is slowed down to it */
+    int particle_capacity;       /* default 32768, at most 2^24 (and 2^31 matrix entries); about 1 KB each */
+    int material_capacity;       /* default 8, 1 .. 255 */
+    int boundary_capacity;       /* default 64, 0 .. 65535 */
+    int triangle_capacity;       /* default 8192, 0 .. 2^24: triangles of all mesh boundaries together */
     isphpbd_allocator allocator; /* default malloc; one allocation, at creation */
     isphpbd_parallel parallel;   /* default OpenMP where compiled in, else serial */
-    isphpbd_logger logger;       /* default silent */
+    isphpbd_logger logger;       /* default silent. The fluid has nothing to tell yet: results and flags say it all */
     isphpbd_clock clock;         /* default none: stage timers stay 0 */
-    uint32_t cookie;
+    uint32_t cookie;             /* set by isph_fluid_desc_default(); do not touch */
 } isph_fluid_desc;
 
+/* Made like every object here (see the top). A new fluid has no materials, particles or boundaries. Destroying it does
+   nothing inside a callback or while the fluid has an owner.
+   For all calls with a non-const fluid: LOCKED (or nothing done, and 0) inside a callback, and, but for those on
+   particles, while somebody owns the fluid. A substep that is pending (isph_fluid_substep_begin()) is abandoned by what
+   changes the fluid. */
 ISPHPBD_API isph_fluid_desc isph_fluid_desc_default(void);
-/* Bytes that create will take (exactly); 0 when the desc is bad. */
 ISPHPBD_API size_t isph_fluid_bytes(const isph_fluid_desc *desc);
 ISPHPBD_API isph_fluid *isph_fluid_create(const isph_fluid_desc *desc, isphpbd_result *why);
-/* NULL is fine. Does nothing inside a callback or while the fluid has an owner. */
 ISPHPBD_API void isph_fluid_destroy(isph_fluid *fluid);
 /* Hands the fluid from one owner to the next; each is any address, NULL is nobody. LOCKED unless `owner` has it now.
    While it has an owner, everything but reading and adding, removing and editing particles answers LOCKED (or does
-   nothing): a solver built on top takes the fluid for NULL before its own calls and closes it again behind them. */
+   nothing): a solver built on top of the fluid gives it to NULL before its own calls and takes it back after them. */
 ISPHPBD_API isphpbd_result isph_fluid_set_owner(isph_fluid *fluid, const void *owner, const void *next);
-/* Changes at run time what is cheap to change. */
+/* From the next substep on, with the units and ranges of the desc; BAD_ARGUMENT outside of them. */
 ISPHPBD_API isphpbd_result isph_fluid_set_gravity(isph_fluid *fluid, isphpbd_vec3 gravity);
 ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iterations, int max_substeps,
                                                  float tolerance);
-/* Switches the solves off (particles then fall freely and pile up) and on again; for recovery tests and pausing. Open
-   to all while the fluid has an owner. */
+/* Switches the solves off (particles then fall freely and pile up) and on again; they are on at first. To test how
+   water recovers from being crushed. Open to all while the fluid has an owner. */
 ISPHPBD_API isphpbd_result isph_fluid_set_solver_enabled(isph_fluid *fluid, bool enabled);
-/* Adds `offset` to every position and boundary: keeps large worlds near the origin. Linear. */
+/* Adds `offset` (m) to the position of every particle and boundary: keeps large worlds near the origin. BAD_ARGUMENT if
+   one of them would be out of range then. Linear in particles. */
 ISPHPBD_API isphpbd_result isph_fluid_shift_origin(isph_fluid *fluid, isphpbd_vec3 offset);
 
 /* ---- materials ---- */
 typedef struct isph_material_desc {
-    float density;   /* kg/m^3, default 1000. A light liquid under h of one n times as heavy is driven out at up to
-                        sqrt(2 n g h): beyond some 20:1 that takes many substeps */
-    float viscosity; /* Pa s (dynamic), default 0.001; honey is 10. Large values are solved implicitly */
-    uint32_t cookie;
+    float density;   /* kg/m^3, 1e-3 .. 1e6, default 1000. A light liquid under a depth h of one n times as heavy is
+                        driven out at up to sqrt(2 n g h): beyond some 20:1 that takes many substeps */
+    float viscosity; /* Pa s (dynamic), 0 .. 1e6, default 0.001; honey is 10. Large values are solved for implicitly, at
+                        the cost of some iterations per substep */
+    uint32_t cookie; /* set by the default functions; do not touch */
 } isph_material_desc;
 
 ISPHPBD_API isph_material_desc isph_material_desc_default(void); /* water */
 ISPHPBD_API isph_material_desc isph_material_desc_oil(void);     /* 900 kg/m^3, 0.08 Pa s */
 ISPHPBD_API isph_material_desc isph_material_desc_honey(void);   /* 1400 kg/m^3, 10 Pa s */
 ISPHPBD_API isph_material_desc isph_material_desc_mercury(void); /* 13534 kg/m^3, 0.0015 Pa s */
-/* Null handle when the desc is bad or the capacity is reached; `why` may be NULL. */
+/* A material for particles of this fluid; it stays for good. CAPACITY when there are material_capacity of them. */
 ISPHPBD_API isph_material isph_material_create(isph_fluid *fluid, const isph_material_desc *desc, isphpbd_result *why);
 
 /* ---- particles ---- */
-/* Adds count particles at rest or with given velocities (NULL: 0; else with its own stride). All or none. ids (NULL or
-   count entries) receives the stable ids; any number can be one, 0 too. BAD_ARGUMENT for non-finite or far (|x| > 2^18
-   spacings) input. */
+/* Adds count >= 0 particles (m), at rest or with given velocities (m/s; NULL: 0; else with a stride of their own). All
+   or none. ids (NULL or count entries) receives the stable ids; any number can be one, 0 too. BAD_ARGUMENT for numbers
+   that are not finite, coordinates beyond 2^18 spacings from the origin and velocities beyond 2^18 m/s; BAD_HANDLE for
+   the material, CAPACITY where there is no room. Linear in count. */
 ISPHPBD_API isphpbd_result isph_particles_add(isph_fluid *fluid, isph_material material, const float *positions,
                                               size_t position_stride_bytes, const float *velocities,
                                               size_t velocity_stride_bytes, int count, uint32_t *ids);
-/* Fills the box lo .. hi with particles on a cubic lattice, half a spacing off its faces; all or none. `added` may be
-   NULL. A box thinner than a spacing gets one layer, half a spacing from lo. */
+/* Fills the box lo .. hi (m) with particles of one velocity (m/s) on a cubic lattice, half a spacing off its faces; all
+   or none. A box thinner than a spacing gets one layer, half a spacing from lo. *added gets their number, 0 on failure.
+   Refused like isph_particles_add(), and BAD_ARGUMENT where lo exceeds hi. Linear in what is added. */
 ISPHPBD_API isphpbd_result isph_particles_add_box(isph_fluid *fluid, isph_material material, isphpbd_vec3 lo,
                                                   isphpbd_vec3 hi, isphpbd_vec3 velocity, int *added);
-/* Removes particles by id; ids that are not alive are passed over. Returns how many went. Linear in all particles. */
+/* Removes particles by id; ids that are not alive are passed over. Returns how many went; 0 for a bad argument. The
+   order of the others is kept. Linear in all particles. */
 ISPHPBD_API int isph_particles_remove(isph_fluid *fluid, const uint32_t *ids, int count);
 typedef struct isph_particle {
-    isphpbd_vec3 position, velocity;
-    uint32_t id, user;
+    isphpbd_vec3 position, velocity; /* m, m/s */
+    uint32_t id, user;               /* stable id; and yours: 0 at first, the library never looks at it */
     isph_material material;
 } isph_particle;
-/* Removes every particle for which test() answers true: sinks, lifetimes, kill planes. Returns how many went. A world
-   without a floor wants a kill plane: a drop that falls for ever sets the number of substeps for all. */
+/* Removes every particle for which test() answers true: sinks, lifetimes, kill planes. Returns how many went; 0 for a
+   bad argument. A world without a floor wants a kill plane: a drop that falls for ever sets the number of substeps for
+   all. Linear in all particles; test() is called on the calling thread, in the order of the view. */
 ISPHPBD_API int isph_particles_remove_if(isph_fluid *fluid, bool (*test)(void *user, const isph_particle *particle),
                                          void *user);
-/* Calls edit() for every particle; position, velocity and user may be changed (teleports, force zones, blasts). A
-   non-finite result leaves that particle as it was. Returns how many were changed. */
+/* Calls edit() for every particle; it may change position, velocity and user (teleports, force zones, blasts), and
+   answers true to have that kept. Changes of id and material are ignored. Numbers that isph_particles_add() would
+   refuse leave that particle as it was. Returns how many were kept; 0 for a bad argument. Linear in all particles, on
+   the calling thread. */
 ISPHPBD_API int isph_particles_edit(isph_fluid *fluid, bool (*edit)(void *user, isph_particle *particle), void *user);
 
-/* Arrays of the library's own, valid until the next call with a non-const fluid. The order changes with every step; the
-   ids do not. */
+/* Arrays of the library's own, valid until the next call with a non-const fluid. The order changes with every substep;
+   the ids do not. */
 typedef struct isph_view {
     const float *position;   /* m; x, y, z at the start of every stride */
     const float *velocity;   /* m/s; x, y, z likewise */
@@ -462,10 +501,11 @@ typedef struct isph_view {
     const uint32_t *id;      /* stable id */
     const uint32_t *user;    /* yours; see isph_particles_edit() */
     const uint8_t *material; /* material number: handle id - 1 */
-    int count;
+    int count;               /* particles: entries of every array */
 } isph_view;
+/* All particles. Nothing is copied. */
 ISPHPBD_API isph_view isph_particles(const isph_fluid *fluid);
-/* Index in the view of a particle, or -1 when it is gone. Constant time. */
+/* Index in the view of a particle, or -1 when it is gone. */
 ISPHPBD_API int isph_particle_find(const isph_fluid *fluid, uint32_t id);
 
 /* ---- boundaries ---- */
@@ -478,175 +518,194 @@ typedef enum isph_shape {
 } isph_shape;
 
 typedef struct isph_mesh { /* a view: read during the call, never kept */
-    const float *positions;
-    size_t stride_bytes;
-    int vertex_count;
-    const uint32_t *indices; /* 3 per triangle */
-    int index_count;
+    const float *positions;  /* m; x, y, z at the start of every stride, within 2^18 spacings */
+    size_t stride_bytes;     /* from one vertex to the next */
+    int vertex_count;        /* >= 3 */
+    const uint32_t *indices; /* 3 per triangle; triangles without an area are left out */
+    int index_count;         /* 3 times the number of triangles, > 0 */
 } isph_mesh;
 
 typedef struct isph_boundary_desc {
-    isph_shape shape;                               /* default PLANE */
+    isph_shape shape;                               /* default PLANE; only the fields of the shape given are read */
     bool container;                                 /* default false; true: box, sphere, capsule are hollow and hold
                                                        all fluid inside (two of them: inside both) */
-    isphpbd_vec3 half_extents;                      /* m, box, default 0.5 0.5 0.5 */
-    float radius;                                   /* m, sphere and capsule, default 0.5 */
-    float half_height;                              /* m, capsule, default 0.5 */
-    isph_mesh mesh;                                 /* mesh only; local coordinates */
+    isphpbd_vec3 half_extents;                      /* m, box, each 1e-6 .. 1e6, default 0.5 */
+    float radius;                                   /* m, sphere and capsule, 1e-6 .. 1e6, default 0.5 */
+    float half_height;                              /* m, capsule, 0 .. 1e6, default 0.5: of the segment on its axis */
+    isph_mesh mesh;                                 /* mesh only; local coordinates. Copied */
     bool mesh_solid;                                /* default false: shell. true: closed mesh, wound counter-clockwise
-                                                       seen from outside; particles inside are pushed out */
-    isphpbd_vec3 position;                          /* m, default 0 */
-    isphpbd_quat rotation;                          /* default identity */
-    isphpbd_vec3 linear_velocity, angular_velocity; /* m/s, rad/s about position; default 0 */
+                                                       seen from outside (not checked); particles inside are pushed
+                                                       out */
+    isphpbd_vec3 position;                          /* m, default 0; less than 1e7 from the origin */
+    isphpbd_quat rotation;                          /* default identity; of length 1 to within 1 % */
+    isphpbd_vec3 linear_velocity, angular_velocity; /* m/s, rad/s about position; default 0; less than 1e5 long */
     float friction;                                 /* 0 .. 1, default 0: share of the sliding speed that a touching
                                                        particle loses per 5 ms; 1 is no slip whatever the viscosity */
     float viscous_grip;                             /* 0 .. 1, default 1: share of the viscous wall stress and of the
                                                        skin friction of a smooth wall (0: free slip) */
     float restitution;                              /* 0 .. 1, default 0: share of the approach speed with which a
                                                        particle bounces off */
-    float mass;                                     /* kg, default 0: the fluid cannot move it. > 0: a free body, see
-                                                       isph_boundary_motion(); its centre of mass is `position` */
+    float mass;                                     /* kg, default 0: the fluid cannot move it. 1e-9 .. 1e12: a free
+                                                       body, see isph_boundary_motion(), with its centre of mass at
+                                                       `position`; not for planes */
     isphpbd_vec3 inertia;                           /* kg m^2 about the local axes; 0 (default): does not turn about
-                                                       that axis. Only with mass */
-    float gravity_scale;                            /* default 1: share of gravity that acts on a body with mass */
+                                                       that axis; else 1e-20 .. 1e12. Only with mass */
+    float gravity_scale;                            /* default 1, within 1000: share of gravity that acts on a body with
+                                                       mass */
     uint32_t material_mask;                         /* default all: bit n lets it meet the material of number n (handle
                                                        id - 1); numbers from 32 on meet everything */
-    uint32_t cookie;
+    uint32_t cookie;                                /* set by isph_boundary_desc_default(); do not touch */
 } isph_boundary_desc;
 
 ISPHPBD_API isph_boundary_desc isph_boundary_desc_default(void);
+/* BAD_MESH for a mesh with an index out of range, a vertex that is not finite or too far away, or no triangle with an
+   area; CAPACITY where boundaries or triangles do not fit. A few stores and a look for a free place; a mesh is sorted
+   into a tree, O(n log n) in its triangles. */
 ISPHPBD_API isph_boundary isph_boundary_create(isph_fluid *fluid, const isph_boundary_desc *desc, isphpbd_result *why);
+/* For this and all calls below: BAD_HANDLE for a handle that is null or stale, or a NULL fluid. Destroying a mesh moves
+   the triangles of later ones up: linear in those. */
 ISPHPBD_API isphpbd_result isph_boundary_destroy(isph_fluid *fluid, isph_boundary boundary);
-/* Pose at the start of the next step, and the velocities with which it then goes on moving until told otherwise. Give
-   the velocities that belong to the motion: what a mesh shell jumps over by a new pose alone (more than half a
-   spacing) is then on its other side. */
+/* Pose (m) at the start of the next step, and the velocities (m/s, rad/s) with which it then goes on moving until told
+   otherwise. Give the velocities that belong to the motion: what a mesh shell jumps over by a new pose alone (more than
+   half a spacing) is then on its other side. BAD_ARGUMENT outside the ranges of the desc. */
 ISPHPBD_API isphpbd_result isph_boundary_set_motion(isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 position,
                                                     isphpbd_quat rotation, isphpbd_vec3 linear_velocity,
                                                     isphpbd_vec3 angular_velocity);
-/* The pose now; any out pointer may be NULL. */
+/* The pose now, that is after the last substep or as given since. */
 ISPHPBD_API isphpbd_result isph_boundary_pose(const isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *position,
                                               isphpbd_quat *rotation);
-/* Pose and velocities now; any out pointer may be NULL. Inside the coupler's finish(): where the substep ends. A
-   boundary with mass is a free body while the fluid steps: its velocities follow gravity * gravity_scale and what the
-   fluid does to it, inside the pressure solve, and its pose follows them. A host engine that owns the body gives its
-   state by isph_boundary_set_motion() before the step, and afterwards adds isph_boundary_take_impulse(), which holds no
-   gravity, to its own copy. */
+/* Pose and velocities now; inside the coupler's again() and finish() those at the end of the substep. A boundary with
+   mass is a free body while the fluid steps: its velocities follow gravity * gravity_scale and what the fluid does to
+   it, inside the pressure solve, and its pose follows them. A host engine that owns the body gives its state by
+   isph_boundary_set_motion() before the step, and afterwards applies what isph_boundary_take_impulse() answers, which
+   holds no gravity, to its own copy. */
 ISPHPBD_API isphpbd_result isph_boundary_motion(const isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *position,
                                                 isphpbd_quat *rotation, isphpbd_vec3 *linear_velocity,
                                                 isphpbd_vec3 *angular_velocity);
-/* Which materials it meets, as in the desc, from the next step on. */
+/* Which materials it meets, as in the desc, from the next substep on. */
 ISPHPBD_API isphpbd_result isph_boundary_set_material_mask(isph_fluid *fluid, isph_boundary boundary, uint32_t mask);
-/* Mass and inertia as in the desc, from the next step on. */
+/* Mass and inertia as in the desc, from the next substep on; BAD_ARGUMENT outside of its ranges. */
 ISPHPBD_API isphpbd_result isph_boundary_set_mass(isph_fluid *fluid, isph_boundary boundary, float mass,
                                                   isphpbd_vec3 inertia);
 /* What the fluid did to the boundary since the last call: linear impulse in N s and angular impulse about its position
-   in N m s, world axes; reading clears both. */
+   in N m s, world axes; reading clears both, whether or not a pointer is NULL. LOCKED like a change. */
 ISPHPBD_API isphpbd_result isph_boundary_take_impulse(isph_fluid *fluid, isph_boundary boundary, isphpbd_vec3 *linear,
                                                       isphpbd_vec3 *angular);
 
 /* ---- stepping ---- */
+/* What was cut in a step, as bits, and the limit to raise. */
 enum {
     ISPH_STEP_ITERATIONS_CAPPED =
         1,                         /* a solve stopped at max_iterations: raise it or accept the residual in the stats */
     ISPH_STEP_SUBSTEPS_CAPPED = 2, /* max_substeps was too small for the speed: particles were held to 2 cfl */
     ISPH_STEP_CROWDED = 4,         /* too many particles in one place; they are being spread (see stats.crowded) */
-    ISPH_STEP_QUARANTINED = 8,     /* a non-finite particle was put to rest at its last good position */
-    ISPH_STEP_SPEED_CLAMPED = 16,  /* max_speed was exceeded */
+    ISPH_STEP_QUARANTINED = 8,     /* particles not finite, or beyond the range of coordinates, were put to rest at
+                                      their last good position (stats.quarantined) */
+    ISPH_STEP_SPEED_CLAMPED = 16,  /* particles faster than max_speed were slowed down to it */
     ISPH_STEP_WALLS_CAPPED = 32    /* a particle met more than 6 walls at once; the farthest were ignored */
 };
 
-/* Advances by `seconds` (0 < seconds <= 1) in one or more substeps, as many as the fastest particle or wall needs.
-   Returns flags; BAD_ARGUMENT in *why (may be NULL) for a bad time, and nothing changes. Never allocates. Linear in
-   the number of particles. */
+/* Advances by `seconds` (1e-9 .. 1) in one or more substeps, as many as the fastest particle or wall needs. Returns
+   ISPH_STEP_* flags; 0, with the reason in *why, where it was refused: BAD_ARGUMENT for a bad time, LOCKED. Never
+   allocates. Per substep linear in the particles, times the iterations of the solves. */
 ISPHPBD_API uint32_t isph_fluid_step(isph_fluid *fluid, float seconds, isphpbd_result *why);
 
-/* For those who divide time themselves. How long the next substep may be when `left` seconds (0 < left <= 1) are to go
-   in at most `most` (>= 1) more: by the fastest particle, boundary or `fastest` (m/s, >= 0: things that the fluid does
-   not know of), and by max_substep_seconds; the rest is divided evenly. Adds ISPH_STEP_SUBSTEPS_CAPPED to *flags (may
-   be NULL) where `most` is too small. 0 for a bad argument. One look at every velocity. */
+/* For those who divide time themselves. How long (s) the next substep may be when `left` seconds (1e-9 .. 1) are to go
+   in at most `most` (>= 1) more: by the fastest particle, boundary or `fastest` (m/s, 0 .. 1e9: things that the fluid
+   does not know of), and by max_substep_seconds; the rest is divided evenly. Adds ISPH_STEP_SUBSTEPS_CAPPED to *flags
+   where `most` is too small. 0 for a bad argument. Looks at every velocity once. */
 ISPHPBD_API float isph_fluid_substep_seconds(const isph_fluid *fluid, float left, float fastest, int most,
                                              uint32_t *flags);
-/* Exactly one substep of that length, whatever the speeds; flags and errors as isph_fluid_step(). */
+/* Exactly one substep of that length, whatever the speeds; flags, errors and cost as for isph_fluid_step(). */
 ISPHPBD_API uint32_t isph_fluid_substep(isph_fluid *fluid, float seconds, isphpbd_result *why);
 
 /* A substep in pieces, for those who look at a clock: begin one, then go on with it until it is done. Until then every
    view, hash, snapshot and statistic is that of the state before it, and the fluid may be read as usual. Setting the
    motion of a boundary counts from the next substep on; any other change (particles, boundaries, materials, settings,
    load, a whole step) abandons the substep, or completes it where the coupler's finish() has been called. However it is
-   divided, the result has the same bits. */
+   divided, the result has the same bits. `seconds` as for isph_fluid_step(), else BAD_ARGUMENT. Beginning one looks at
+   every velocity once. */
 ISPHPBD_API isphpbd_result isph_fluid_substep_begin(isph_fluid *fluid, float seconds);
 /* Works until stop(user) answers true, which is asked after every unit of work (some tens of microseconds of one core;
    callbacks of the coupler and solves with ISPH_LINEAR_BICGSTAB are one unit each), or to the end: true when the
-   substep is done. NULL stop: to the end at once, which is faster on many threads. False, too, when none is pending, or
-   when locked. */
+   substep is done. NULL stop: to the end at once, which is faster on many threads. False, too, when none is pending or
+   the fluid is locked. */
 ISPHPBD_API bool isph_fluid_substep_continue(isph_fluid *fluid, bool (*stop)(void *user), void *user);
-/* Ends the solves of the pending substep after the iteration that runs (but not before the fourth): the residual may be
-   above the tolerance, and ISPH_STEP_ITERATIONS_CAPPED says so. The bits then depend on when this was called. */
+/* Ends the solves of the pending substep after the iteration under way (but not before the fourth): the residual may be
+   above the tolerance, and ISPH_STEP_ITERATIONS_CAPPED says so. The bits then depend on when this was called. OK and
+   without effect where none is pending. */
 ISPHPBD_API isphpbd_result isph_fluid_substep_hurry(isph_fluid *fluid);
-/* Forgets the pending substep, if there is one: the state is the one before it. */
+/* Forgets the pending substep, if there is one: the state is the one before it. Where the coupler's finish() has been
+   called it is completed instead. */
 ISPHPBD_API isphpbd_result isph_fluid_substep_abandon(isph_fluid *fluid);
+/* Has a substep been begun that is neither done nor abandoned? */
 ISPHPBD_API bool isph_fluid_substep_pending(const isph_fluid *fluid);
-/* Flags of the last step or substep; of a pending one those so far. */
+/* ISPH_STEP_* flags of the last step or substep; of a pending one those so far, 0 after one was abandoned. */
 ISPHPBD_API uint32_t isph_fluid_flags(const isph_fluid *fluid);
 
 typedef struct isph_stats {
-    int particles, boundaries, triangles;
-    int substeps;            /* of the last step */
-    int pressure_iterations; /* of the last substep, all its rounds (isph_coupler.again) */
-    int density_iterations;
-    int viscosity_iterations; /* 0 when explicit was enough */
+    int particles, boundaries, triangles; /* there are now */
+    int substeps;             /* of the last step */
+    int pressure_iterations;  /* of the last substep, all its rounds (isph_coupler.again) */
+    int density_iterations;   /* likewise */
+    int viscosity_iterations; /* most in a substep of the last step; 0 when explicit was enough */
     float pressure_residual;  /* relative, where the last substep stopped */
-    float density_residual;
+    float density_residual;   /* likewise */
     float density_error_mean; /* mean of |density - 1| over particles with full support */
     float density_error_max;  /* largest compression max(density - 1) */
     float compression_mean;   /* mean of max(density - 1, 0) over all particles: what most solvers call density error */
-    float max_speed;          /* m/s */
-    float kinetic_energy;     /* J, without the walls */
-    float neighbours_mean;
-    int crowded, quarantined;                                                     /* particles, in the last step */
+    float max_speed;          /* m/s, of particles at the end of the last substep */
+    float kinetic_energy;     /* J, of particles then */
+    float neighbours_mean;    /* per particle, in the last substep */
+    /* particles too close together to be solved for, in the last substep; particles put to rest in the last step */
+    int crowded, quarantined;
     uint64_t total_pressure_iterations, total_density_iterations, total_substeps; /* since creation */
     size_t bytes; /* memory of the fluid, all of it taken at creation */
     /* user clock ticks of the last step, by stage */
     uint64_t ticks_total, ticks_neighbours, ticks_walls, ticks_viscosity, ticks_pressure, ticks_move;
 } isph_stats;
+/* Numbers that the last step has left; nothing is measured by the call. */
 ISPHPBD_API isph_stats isph_fluid_stats(const isph_fluid *fluid);
 
-/* 64-bit digest of everything that affects the future; equal for equal states on every platform. Linear. */
+/* 64-bit digest of everything that affects the future; equal for equal states on every platform. Linear in the
+   particles. */
 ISPHPBD_API uint64_t isph_fluid_hash(const isph_fluid *fluid);
-/* Writes a snapshot when `capacity` is enough; always returns the size needed: 45 bytes per particle, 8 per id that
-   ever was in use at the same time, 129 per boundary, a few hundred more. Resuming from it gives the same bits as
-   going on. */
+/* Writes a snapshot to `bytes` when `capacity` is enough and `bytes` not NULL; always returns the size needed: 45 bytes
+   per particle, 8 per id that ever was in use at the same time, 129 per boundary, a few hundred more. Resuming from it
+   gives the same bits as going on, on any platform. Linear in particles. */
 ISPHPBD_API size_t isph_fluid_save(const isph_fluid *fluid, void *bytes, size_t capacity);
 /* Restores a snapshot of a fluid made from the same desc and with the same boundaries, made in the same order (their
-   shapes are checked, not stored). BAD_SNAPSHOT leaves the fluid as it was. */
+   shapes are checked, not stored; of the desc spacing, support, solver and capacities). Materials, gravity and budget
+   come from the snapshot. BAD_SNAPSHOT for any other, or a damaged one. Linear in particles. */
 ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes, size_t size);
 
 /* ==== [coupler] ======================================================================================================
    How another solver (cloth, soft and rigid bodies) meets the fluid. Its surfaces enter as walls per particle: they
    count in density, matrix, right side and forces exactly as the fluid's own boundaries do. All callbacks are called
-   inside isph_fluid_step(); any may be NULL. Particles are named by their index in the arrays of this substep. */
+   while a substep runs, on the thread that steps unless they say otherwise; any may be NULL. They may read the fluid;
+   what would change it is LOCKED. Particles are named by their index in the arrays of this substep. */
 typedef struct isph_wall {
     isphpbd_vec3 normal;   /* unit, from the wall to the particle */
     float distance;        /* m, of the particle from the wall; < 0: behind it */
     isphpbd_vec3 velocity; /* m/s, of the wall at the foot of the particle */
     float inverse_mass;    /* 1/kg: how the wall yields to an impulse along its normal there; 0: it does not */
     float friction;        /* as in isph_boundary_desc */
-    float viscous_grip;
+    float viscous_grip;    /* likewise */
     float missed; /* 0 .. 1: share of the pressure that misses it, as beyond the edges of a box; 0: none */
     uint32_t tag; /* yours, comes back with the impulse */
 } isph_wall;
 
 typedef struct isph_wall_impulse {
-    int particle;
-    uint32_t tag;
+    int particle;          /* index of the particle that gave it */
+    uint32_t tag;          /* of the wall */
     isphpbd_vec3 impulse;  /* N s, on the wall, of this substep; the fluid got the opposite */
     isphpbd_vec3 position; /* m, of the particle */
 } isph_wall_impulse;
 
 typedef struct isph_coupler {
-    /* Substep begins: positions are sorted (x, y, z, - per particle), seconds is its length. */
+    /* Substep begins: positions and velocities are sorted (x, y, z and a pad per particle), seconds is its length. */
     void (*begin)(void *user, const float *positions, const float *velocities, int count, float seconds);
-    /* Walls of particle `index` nearer than `reach` (m): write at most `capacity`, return how many. Runs on the
+    /* Walls of particle `index` nearer than `reach` (m): write at most `capacity` (6), return how many. Runs on the
        runner's threads for different particles at once. */
     int (*walls)(void *user, int index, isphpbd_vec3 position, float reach, isph_wall *out, int capacity);
     /* Thin surfaces part the fluid: begin() marks particles with 1 in guarded[index] (yours, as many bytes as there are
@@ -658,30 +717,31 @@ typedef struct isph_coupler {
        entry i; write into velocity_change[i] the change of the wall's velocity along -normal at entry i. Must be
        linear, symmetric and positive semi-definite. NULL: each entry yields by its own inverse_mass. */
     void (*respond)(void *user, const float *impulse, float *velocity_change, int wall_count);
-    /* Pressure and viscous impulses of this substep, grouped by particle in ascending order. */
+    /* Pressure and viscous impulses of this substep, by particle in ascending order, in one call or several. */
     void (*impulses)(void *user, const isph_wall_impulse *impulse, int count);
-    /* All of these done, and the same arrays as of finish(): true asks for another round. The fluid then goes back to
-       its velocities at the beginning of the substep, asks walls() again, of which velocities alone may have changed,
-       and solves for the pressure anew, starting from the last one. Nothing that was written here or pushed before
-       counts. NULL: one round. */
+    /* After all of the above, with the arrays that finish() gets: true asks for another round. The fluid then goes back
+       to its velocities at the beginning of the substep, asks walls() again (whose answers may differ in velocity
+       only), and solves for the pressure anew, starting from the last one. What was written here, and impulses given
+       before, do not count then. NULL: one round. */
     bool (*again)(void *user, const float *start, float *positions, float *velocities, int count, float seconds);
     /* Substep ends: positions and velocities (stride 4 floats) may be changed. `start` holds the positions at the
        beginning of the substep. Contacts are to be resolved here, as the fluid does it for its own walls; it does so
        for the coupler's, too, when there is neither finish() nor respond(). */
     void (*finish)(void *user, const float *start, float *positions, float *velocities, int count, float seconds);
-    void *user;
+    void *user; /* yours, handed to all of them */
 } isph_coupler;
-/* NULL removes it. The struct is copied. */
+/* From the next substep on. The struct is copied; NULL removes the coupler. */
 ISPHPBD_API isphpbd_result isph_fluid_set_coupler(isph_fluid *fluid, const isph_coupler *coupler);
 
 /* The particles of this substep, for callbacks of the coupler; in the order of its indices. */
 typedef struct isph_coupled {
-    const uint32_t *id, *user;
+    const uint32_t *id, *user;  /* as in isph_view */
     const uint8_t *material;    /* material number: handle id - 1 */
     const float *material_mass; /* kg, of one particle, by material number */
-    const uint8_t *wall_count;  /* walls that it meets, the fluid's own and the coupler's; from walls() on */
-    int count;
+    const uint8_t *wall_count;  /* walls that it meets, the fluid's own and the coupler's; after walls() */
+    int count;                  /* particles */
 } isph_coupled;
+/* Valid during the callback; means nothing outside of one. Nothing is copied. */
 ISPHPBD_API isph_coupled isph_fluid_coupled(const isph_fluid *fluid);
 
 #ifdef __cplusplus
