@@ -50,21 +50,22 @@ CONTENTS (search for the tag in brackets)
     [pbd-bodies] soft bodies                   [pbd-colliders] colliders and host bodies
     [pbd-skins] embedded render meshes         [pbd-hooks] doors for a coupler
     [pbd-assets] bodies made offline by isphpbd-tet
+    [pbd-helpers] simple meshes
     Implementation:
     [math] [simd] [world] [handles] [mesh-check] [derive] [order] [commit] [kernels] [substep] [vertex] [balloon]
-    [colliders]
-    [collide] [proximity] [contacts] [momentum] [sleep] [bodies] [skins] [snapshot] [helpers]
-    [assets] [asset-skin]
+    [colliders] [collide] [proximity] [contacts] [momentum] [sleep] [bodies] [skins] [snapshot] [helpers] [assets]
+    [asset-skin]
 
 CONFIGURATION
     ISPHPBD_STATIC      everything static in this file     ISPHPBD_API         your own linkage
     ISPHPBD_NO_SIMD     plain C instead of SSE2            ISPHPBD_NO_OPENMP   no built-in OpenMP runner
-    ISPHPBD_NO_STDLIB   no malloc: an allocator is a must
+    ISPHPBD_NO_STDLIB   no malloc: an allocator is required
+    Define the same in every file that includes the header.
 
 MEMORY
     ipbd_create takes one block for everything the world will ever own, sized by desc.capacity; ipbd_bytes tells its
-    size. ipbd_body_create, ipbd_capacity_add and ipbd_mesh_check borrow one temporary block and give it back before
-    they return. Stepping never allocates.
+    size to the byte. ipbd_body_create, ipbd_capacity_add and ipbd_mesh_check borrow one temporary block and give it
+    back before they return. Stepping never allocates.
 
 THREADS
     A step hands independent tasks to desc.parallel. A world is not to be used by two threads at once; two worlds are
@@ -96,14 +97,14 @@ NUMERICS AND UNITS
 
 ERRORS
     Every function that can fail says so by an isphpbd_result and changes nothing then. Data is never trusted: NaN,
-    indices out of range, flat elements are errors, not crashes;
-    positions, speeds and masses beyond 1e9 count as not finite. The logger tells in words which field was wrong.
+    indices out of range and flat elements are errors, not crashes; positions, speeds and masses beyond 1e9 count as not
+    finite. The logger tells in words which field was wrong.
 
 READING
     M. Mueller et al., Position Based Dynamics, 2007. M. Macklin et al., XPBD, 2016; Small Steps in Physics Simulation,
-    2019. M. Bergou et al., A Quadratic Bending
-    Model for Inextensible Surfaces, 2006. A. Van Gelder, Approximate Simulation of Elastic Membranes, 1998.
-    T.-Y. Kim et al., Long Range Attachments, 2012. M. Li et al., Codimensional Incremental Potential Contact, 2021.
+    2019. M. Bergou et al., A Quadratic Bending Model for Inextensible Surfaces, 2006. A. Van Gelder, Approximate
+    Simulation of Elastic Membranes, 1998. T.-Y. Kim et al., Long Range Attachments, 2012. M. Li et al., Codimensional
+    Incremental Potential Contact, 2021.
 
 CHANGES
     0.1.0 first release.
@@ -240,6 +241,16 @@ ISPHPBD_INLINE isphpbd_vec3 isphpbd_v3(float x, float y, float z) {
 extern "C" {
 #endif
 
+/* What holds for every call below, unless its comment says otherwise.
+   Cost: constant time.
+   Failure: the call has changed nothing and answers an isphpbd_result, or a null handle with the result in *why. A NULL
+   world or desc, or a number that is not finite or out of range, is BAD_ARGUMENT (in a desc BAD_DESC), a null or stale
+   handle BAD_HANDLE; a handle of another world is not always told from one of this. Calls that only read and have no
+   result answer 0, false or an empty view. `why` and out pointers of which there are several may be NULL.
+   LOCKED: calls with a non-const world inside a callback and between ipbd_step_begin and ipbd_step_finish; some, too,
+   while the world has an owner (see ipbd_set_owner).
+   Descs are made by their default functions, which leave a cookie in them, and are read during the call, never kept. */
+
 /* ---- [pbd-types] ------------------------------------------------------------------------------------------------- */
 
 typedef struct ipbd_world ipbd_world;
@@ -262,8 +273,8 @@ typedef struct ipbd_pose {
    Beside tetrahedra, triangles are only the collision and render surface; without them it is derived. */
 typedef struct ipbd_mesh {
     const float *positions;     /* x y z of every vertex, m */
-    size_t stride_bytes;        /* from one vertex to the next; default 12 */
-    int vertex_count;           /* default 0 */
+    size_t stride_bytes;        /* from one vertex to the next, >= 12; default 12 */
+    int vertex_count;           /* default 0; this and all other counts at most 2^24 */
     const uint32_t *triangles;  /* 3 indices each, or NULL */
     int triangle_count;         /* default 0 */
     const uint32_t *tetrahedra; /* 4 indices each, or NULL; either orientation */
@@ -292,12 +303,12 @@ typedef struct ipbd_mesh_report {
    all. A stiffness k becomes a spring when the body is created, from its size and masses: that with which a stretch of
    the whole body loses the share k within 1/60 s. So it depends neither on substeps, iterations and mesh nor on what
    the body carries later: 0 does nothing, 0.6 is visibly stretchy, 0.9 firm, 1 as stiff as the iterations allow. Such
-   springs harden, as rubber does: thirty times where edges are longer by (1 - k) / k, 67 % for 0.6 and 11 % for 0.9,
-   and no more from there on. Bends, volumes and balloons are taken one by one (a finer mesh is softer) and do not
-   harden. */
+   springs harden, as rubber does: they are thirty times as stiff where edges are longer by (1 - k) / k (67 % for 0.6,
+   11 % for 0.9), and no stiffer beyond. Bends, volumes and balloons are taken one by one (a finer mesh is softer) and
+   do not harden. */
 typedef enum ipbd_measure { IPBD_ABSENT = 0, IPBD_COMPLIANCE, IPBD_STIFFNESS } ipbd_measure;
 typedef struct ipbd_elasticity {
-    ipbd_measure measure;
+    ipbd_measure measure; /* which of the three; IPBD_ABSENT: there are no such constraints */
     float value; /* IPBD_COMPLIANCE: >= 0, unit by use. IPBD_STIFFNESS: in [0, 1] */
 } ipbd_elasticity;
 
@@ -312,28 +323,28 @@ typedef enum ipbd_solid_model {
     IPBD_SOLID_VOLUME       /* springs on the edges (desc.stretch) and kept volumes (desc.volume) */
 } ipbd_solid_model;
 
-/* Which materials presets exist; see ipbd_body_desc_preset. Shells first, then solids. */
+/* The materials that have a preset; see ipbd_body_desc_preset. Sheets first, then solids, then lines. */
 typedef enum ipbd_preset {
-    IPBD_SILK = 0,
-    IPBD_COTTON,
-    IPBD_DENIM,
-    IPBD_CANVAS,
-    IPBD_LEATHER,
-    IPBD_RUBBER_SHEET,
-    IPBD_BALLOON,
-    IPBD_JELLY,
-    IPBD_FOAM,
-    IPBD_FLESH,
-    IPBD_RUBBER,
-    IPBD_ROPE,
-    IPBD_PRESET_COUNT
+    IPBD_SILK = 0,     /* 0.06 kg/m^2 */
+    IPBD_COTTON,       /* 0.15 kg/m^2 */
+    IPBD_DENIM,        /* 0.4 kg/m^2 */
+    IPBD_CANVAS,       /* 0.5 kg/m^2 */
+    IPBD_LEATHER,      /* 0.9 kg/m^2 */
+    IPBD_RUBBER_SHEET, /* 1.1 kg/m^2: 1 mm thick */
+    IPBD_BALLOON,      /* 0.3 kg/m^2; closed, keeps its volume */
+    IPBD_JELLY,        /* 1000 kg/m^3, 10 kPa */
+    IPBD_FOAM,         /* 60 kg/m^3, 50 kPa */
+    IPBD_FLESH,        /* 1050 kg/m^3, 60 kPa */
+    IPBD_RUBBER,       /* 1100 kg/m^3, 1 MPa */
+    IPBD_ROPE,         /* 0.08 kg/m */
+    IPBD_PRESET_COUNT  /* how many there are; not a preset */
 } ipbd_preset;
 
 typedef struct ipbd_body_desc {
-    ipbd_mesh mesh;
+    ipbd_mesh mesh;          /* must be given; default empty, which is refused */
     ipbd_pose pose;          /* the mesh is placed by this; default identity */
-    float weld_distance;     /* m: vertices nearer than this become one; 0 switches welding off;
-                                    default -1: 1e-5 of the mesh's diagonal */
+    float weld_distance;     /* m: vertices not farther apart than this become one; 0 switches welding off;
+                                    default -1 (as any < 0): 1e-5 of the mesh's diagonal */
     float density;           /* kg/m^2 of triangles, kg/m^3 of tetrahedra; > 0; default 0.2 */
     float line_density;      /* kg/m of lines; > 0; default 0.1 */
     const float *masses;     /* kg per input vertex, > 0, instead of the densities; welded ones add up; default NULL */
@@ -346,9 +357,10 @@ typedef struct ipbd_body_desc {
     ipbd_elasticity volume;  /* IPBD_SOLID_VOLUME: volume compliance per volume, 1/Pa (1 / bulk modulus); default 0 */
     float young_modulus;     /* Pa, > 0; default 1e5 */
     float poisson_ratio;     /* in [0, 0.49]; default 0.3 */
-    ipbd_elasticity balloon; /* closed triangle meshes: m^3/Pa; default IPBD_ABSENT */
-    float balloon_pressure;  /* volume wanted / volume at rest; default 1. 0: any volume will do */
-    float overpressure;      /* Pa, a constant push along the normals of a closed mesh; default 0 */
+    ipbd_elasticity balloon; /* keeps the volume of a closed mesh (of an open one: BAD_MESH); m^3/Pa; default
+                                    IPBD_ABSENT */
+    float balloon_pressure;  /* volume wanted / volume at rest, >= 0; default 1. 0: any volume will do */
+    float overpressure;      /* Pa, a constant push along the normals of the surface; default 0 */
     float warm_start;        /* in [0, 1], elastic tetrahedra: share of the last substep's stress to start from. 1 makes
                                     the stiffness at rest independent of step, iterations and mass, and costs about
                                     1.6x; 0 is classic XPBD. Default 1 */
@@ -358,46 +370,48 @@ typedef struct ipbd_body_desc {
     const uint32_t *pinned;  /* input vertices that do not move, or NULL */
     int pinned_count;        /* default 0 */
     float tether_slack;      /* > 0: every vertex stays within (this * rest distance) of the nearest pins along the mesh
-                                    (of the two nearest groups of pins), however few the substeps are, but where
+                                    (of the two nearest groups of pins), however few the substeps are, except where
                                     colliders push it farther; 0: no tethers; default -1: 1.005 for sheets and ropes
                                     that their own weight would stretch by less than 0.5 % and that are not plastic,
                                     else none */
-    float damping;           /* 1/s: internal motion that is not rigid decays by this rate; with pins, or on colliders
-                                    without mass, what does not follow their motion; default 0.2 */
-    float drag;              /* 1/s: all motion decays by this rate; default 0 */
+    float damping;           /* 1/s, >= 0: internal motion that is not rigid decays at this rate; with pins, or on
+                                    colliders without mass, what does not follow their motion; default 0.2 */
+    float drag;              /* 1/s, >= 0: all motion decays at this rate; default 0 */
     float wind_drag;         /* aerodynamic coefficient along the normal, >= 0, 1.2 is a plate; default 0 */
     float wind_lift;         /* aerodynamic coefficient of lift, >= 0; default 0 */
     bool still_air;          /* wind_drag brakes while the world has no wind, too, as air does; default true */
-    float gravity_scale;     /* default 1 */
-    float plastic_yield;     /* strain of an edge from which it flows; 0: elastic; default 0 */
-    float plastic_creep;     /* 1/s: how fast it flows; default 0 */
-    float plastic_max;       /* largest lasting strain; default 1 */
+    float gravity_scale;     /* share of the world's gravity that acts on it; default 1 */
+    float plastic_yield;     /* strain of an edge from which it flows, >= 0; 0: elastic; default 0 */
+    float plastic_creep;     /* 1/s, >= 0: rate at which the strain beyond it becomes lasting; 0: elastic; default 0 */
+    float plastic_max;       /* largest lasting strain, >= 0; default 1 */
     float thickness;         /* m, > 0: two bodies keep the mean of theirs apart, a collider half; default 0.01 */
-    float friction;          /* Coulomb, >= 0; with a collider the larger counts; default 0.3 */
-    bool self_collision;     /* default false */
-    bool soft_collision;     /* collide with other bodies that have it set too; default false */
-    bool can_sleep;          /* default true */
+    float friction;          /* Coulomb, >= 0; of the two that touch the larger counts; default 0.3 */
+    bool self_collision;     /* parts of it collide with each other; needs capacity.contacts; default false */
+    bool soft_collision;     /* collides with other bodies that have it set too; needs the same; default false */
+    bool can_sleep;          /* it falls asleep at rest, and costs next to nothing then; default true */
     uint32_t layer, mask;    /* two things collide if (a.layer & b.mask) && (b.layer & a.mask); default 1, ~0 */
     isphpbd_vec3 velocity;   /* m/s at the start; default 0 */
     uint32_t cookie;         /* set by the default functions: do not touch */
 } ipbd_body_desc;
 
+/* A desc without a mesh, everything else as the comments above say. */
 ISPHPBD_API ipbd_body_desc ipbd_body_desc_default(void);
 /* The default desc with density, stiffness, damping, friction and thickness of a real material. Sheets feel wind
-   (wind_drag 1.2, balloons 0.47), but no still air: set still_air where it shall brake them, as it does. An unknown
-   preset answers a desc that ipbd_body_create refuses. */
+   (wind_drag 1.2, balloons 0.47), but no still air: set still_air to have it slow them down, as it really does. An
+   unknown preset answers a desc that ipbd_body_create refuses. */
 ISPHPBD_API ipbd_body_desc ipbd_body_desc_preset(ipbd_preset preset);
+/* Shorthands for fields of the desc; values are checked where the desc is used. */
 ISPHPBD_API ipbd_elasticity ipbd_compliance(float value);
 ISPHPBD_API ipbd_elasticity ipbd_stiffness(float value);
 ISPHPBD_API ipbd_elasticity ipbd_absent(void);
-ISPHPBD_API ipbd_pose ipbd_pose_at(float x, float y, float z); /* no rotation */
+ISPHPBD_API ipbd_pose ipbd_pose_at(float x, float y, float z); /* m; no rotation */
 
 /* ---- [pbd-world] ------------------------------------------------------------------------------------------------- */
 
-/* Largest numbers, fixed at creation. ipbd_capacity_add measures what a body needs; numbers of constraints are slots in
-   groups of four and include the padding of the groups. */
+/* Largest numbers, fixed at creation, 0 .. 2^28 each. ipbd_capacity_add measures what a body needs; numbers of
+   constraints are slots in groups of four and include the padding of the groups. */
 typedef struct ipbd_capacity {
-    int bodies;             /* default 64 */
+    int bodies;             /* default 64; bodies, colliders and skins at most 65535 */
     int vertices;           /* after welding; default 16384 */
     int input_vertices;     /* before welding; default 16384 */
     int triangles;          /* surface; default 32768 */
@@ -419,12 +433,12 @@ typedef struct ipbd_capacity {
 typedef struct ipbd_world_desc {
     isphpbd_vec3 gravity; /* m/s^2; default 0 -9.81 0 */
     isphpbd_vec3 wind;    /* m/s; default 0 */
-    float air_density;    /* kg/m^3; default 1.2 */
+    float air_density;    /* kg/m^3, >= 0; default 1.2 */
     int substeps;         /* per step, 1 to 1000; default 12 */
     int iterations;       /* per substep, 1 to 1000; default 1 */
     float sleep_speed;    /* m/s: a body slower than this everywhere falls asleep; 0: never; default 0.005 */
-    float sleep_seconds;  /* s it has to be that slow; default 0.5 */
-    ipbd_capacity capacity;
+    float sleep_seconds;  /* s it has to be that slow, >= 0; default 0.5 */
+    ipbd_capacity capacity;      /* everything is allocated in ipbd_create; default 28 MB */
     isphpbd_allocator allocator; /* default malloc and free */
     isphpbd_parallel parallel;   /* default OpenMP where compiled in, else one thread */
     isphpbd_logger logger;       /* default silent */
@@ -434,18 +448,22 @@ typedef struct ipbd_world_desc {
 
 ISPHPBD_API ipbd_world_desc ipbd_world_desc_default(void);
 ISPHPBD_API ipbd_capacity ipbd_capacity_none(void); /* all zero: a start for ipbd_capacity_add */
-/* Adds to capacity exactly what this body will need (not the contacts, colliders and skins). Costs as much as creating
-   it and borrows the same temporary memory from allocator (NULL: malloc). */
+/* Adds to capacity exactly what this body will need (not the contacts, colliders and skins). Fails like
+   ipbd_mesh_check, costs as much as creating the body, and borrows the same temporary memory from allocator (NULL:
+   malloc). */
 ISPHPBD_API isphpbd_result ipbd_capacity_add(ipbd_capacity *capacity, const ipbd_body_desc *desc,
                                              const isphpbd_allocator *allocator);
 /* Bytes that ipbd_create will take; 0 if the desc is not valid. */
 ISPHPBD_API size_t ipbd_bytes(const ipbd_world_desc *desc);
-/* NULL on failure; *why (may be NULL) tells the reason. One allocation. */
+/* A world without bodies. NULL on failure: BAD_DESC or OUT_OF_MEMORY, BAD_ARGUMENT without a desc. One allocation,
+   which is cleared: linear in its size. */
 ISPHPBD_API ipbd_world *ipbd_create(const ipbd_world_desc *desc, isphpbd_result *why);
-ISPHPBD_API void ipbd_destroy(ipbd_world *world); /* NULL is fine; refused inside a step and to others than the owner */
+/* Gives the block back. NULL is fine; does nothing inside a callback and while the world has an owner. */
+ISPHPBD_API void ipbd_destroy(ipbd_world *world);
 /* Hands the world from one owner to the next; each is any address, NULL is nobody. LOCKED unless `owner` has it now.
-   While it has an owner, stepping, loading, hooks, budget, gravity, origin, colliders, making and removing bodies
-   answer LOCKED: a solver built on top takes the world for NULL before its own calls, and closes it behind them. */
+   While it has an owner, these answer LOCKED: stepping, loading, hooks, budget, gravity, origin, making and removing
+   bodies, and all of colliders but reading their poses. A solver built on top of the world gives it to NULL before its
+   own calls and takes it back after them. */
 ISPHPBD_API isphpbd_result ipbd_set_owner(ipbd_world *world, const void *owner, const void *next);
 
 /* What went wrong softly in a step; each names the limit to raise. */
@@ -453,52 +471,59 @@ enum {
     IPBD_STEP_CONTACTS_FULL = 1, /* capacity.contacts: some soft contacts were ignored */
     IPBD_STEP_QUARANTINE = 2,    /* a vertex became non-finite and was put back: the input was too violent */
     IPBD_STEP_FROZEN = 4,        /* colliding parts had to move as one piece for a substep: more substeps help */
-    IPBD_STEP_REFUSED = 8        /* bad dt, or called from inside a callback: nothing happened */
+    IPBD_STEP_REFUSED = 8        /* see ipbd_step_info.result: nothing happened */
 };
 typedef struct ipbd_step_info {
-    uint32_t flags;
-    isphpbd_result result; /* ISPHPBD_OK, ISPHPBD_BAD_ARGUMENT or ISPHPBD_LOCKED */
+    uint32_t flags;        /* IPBD_STEP_* */
+    isphpbd_result result; /* ISPHPBD_OK, ISPHPBD_BAD_ARGUMENT (no world, bad dt) or ISPHPBD_LOCKED */
 } ipbd_step_info;
-/* Moves the world by dt seconds, 0 < dt <= 1. Cost: linear in vertices + constraints, times substeps. */
+/* Moves the world by dt seconds, 0 < dt <= 1. Cost: linear in vertices + constraints that are awake, times substeps. */
 ISPHPBD_API ipbd_step_info ipbd_step(ipbd_world *world, float dt);
 
+/* From the next step on; units and ranges as in the desc. Gravity wakes all bodies, wind those with wind_drag or
+   wind_lift: O(bodies). */
 ISPHPBD_API isphpbd_result ipbd_set_gravity(ipbd_world *world, isphpbd_vec3 gravity);
 ISPHPBD_API isphpbd_result ipbd_set_wind(ipbd_world *world, isphpbd_vec3 wind);
-ISPHPBD_API isphpbd_result ipbd_set_budget(ipbd_world *world, int substeps, int iterations); /* as in the desc */
-/* Adds offset to every position, target and pose: for large worlds. Velocities and forces stay. */
+ISPHPBD_API isphpbd_result ipbd_set_budget(ipbd_world *world, int substeps, int iterations); /* 1 .. 1000 each */
+/* Adds offset (m) to every position, target and pose: for large worlds. Velocities and forces stay. O(vertices). */
 ISPHPBD_API isphpbd_result ipbd_shift_origin(ipbd_world *world, isphpbd_vec3 offset);
 
 typedef struct ipbd_stats {
     size_t bytes; /* of the world's one block */
-    int bodies, sleeping_bodies, vertices, triangles, slabs;
+    int bodies, sleeping_bodies, vertices, triangles, slabs; /* there are now */
     int edges, bends, tetrahedra;                     /* without padding */
     int collider_contacts;                            /* vertices that touched a collider in the last substep */
     int soft_contacts;                                /* pairs in contact, or nearly so, in the last substep */
     int impacts;                                      /* pairs stopped by the final clamp in the last step */
     int quarantined;                                  /* vertices put back in the last step */
-    double kinetic_energy;                            /* J */
+    double kinetic_energy;                            /* J; this and the next two now, without pinned vertices */
     isphpbd_vec3 momentum;                            /* kg m/s */
     isphpbd_vec3 angular_momentum;                    /* kg m^2/s about the origin */
     uint64_t ticks_step, ticks_solve, ticks_contacts; /* of the last step; 0 without a clock */
 } ipbd_stats;
-/* Sums over all vertices with mass; O(vertices). */
+/* Sums energy and momenta over all vertices: O(vertices). */
 ISPHPBD_API ipbd_stats ipbd_world_stats(const ipbd_world *world);
-/* The same number for the same state, on every machine. O(state). */
+/* A 64-bit digest of everything that affects the future: the same for the same state, on every machine. O(state). */
 ISPHPBD_API uint64_t ipbd_hash(const ipbd_world *world);
-/* Writes a snapshot if capacity suffices and answers the bytes it needs. O(state). */
+/* Writes a snapshot if bytes is not NULL and capacity suffices; always answers the bytes it needs. To be called between
+   steps. Numbers stand as they do in memory: for machines of the same byte order. Resuming from it gives the same bits
+   as going on. O(state). */
 ISPHPBD_API size_t ipbd_save(const ipbd_world *world, void *bytes, size_t capacity);
-/* Makes the world what it was when saved: bodies, colliders, skins and handles. Needs a world of the same capacities;
-   SDF callbacks are taken from the collider of the same handle if that exists, else the shape is dropped to "no
-   contact". A rejected snapshot changes nothing. */
+/* Makes the world what it was when saved: bodies, colliders, skins, handles, gravity, wind and budget. BAD_SNAPSHOT for
+   other capacities, another version or a damaged one. Functions of SDF colliders are not saved: each is that of the
+   collider which has the same place in this world now (create the same ones in the same order); where there is none,
+   the shape meets nothing. O(state). */
 ISPHPBD_API isphpbd_result ipbd_load(ipbd_world *world, const void *bytes, size_t size);
 
 /* ---- [pbd-bodies] ------------------------------------------------------------------------------------------------ */
 
-/* Checks and repairs the mesh, derives, orders and colours the constraints. A null handle on failure, with the reason
-   in
-   *why (may be NULL). O(n log n); borrows temporary memory. */
+/* Checks and repairs the mesh, derives, orders and colours the constraints. A null handle on failure: BAD_DESC,
+   BAD_MESH (see ipbd_mesh_report; also for a balloon that is not closed), CAPACITY (the logger names the one to raise)
+   or OUT_OF_MEMORY. O(n log n), so it may stall a frame; borrows temporary memory. */
 ISPHPBD_API ipbd_body ipbd_body_create(ipbd_world *world, const ipbd_body_desc *desc, isphpbd_result *why);
-/* What ipbd_body_create would find, without a world. *report is filled also when the mesh is refused. */
+/* What ipbd_body_create would find in the mesh, without a world: capacities, and whether a balloon is closed, are not
+   looked at. *report (not NULL) is filled also when the mesh is refused. BAD_DESC, BAD_MESH or OUT_OF_MEMORY. Costs as
+   much as creating the body, with temporary memory from allocator (NULL: malloc). */
 ISPHPBD_API isphpbd_result ipbd_mesh_check(const ipbd_body_desc *desc, const isphpbd_allocator *allocator,
                                            ipbd_mesh_report *report);
 /* Removes the body, its skins and its attachments. O(world): later bodies move up; views become stale. */
@@ -511,37 +536,43 @@ typedef struct ipbd_view {
     const float *starts;     /* x y z at the start of the last substep, and a pad */
     const float *velocities; /* x y z in m/s, and a pad */
     size_t stride_bytes;     /* of the three: 16 */
-    int vertex_count;
+    int vertex_count;        /* entries of the three */
     const uint32_t *triangles; /* 3 per surface triangle, of this body's vertices, outward for closed surfaces */
     int triangle_count;
     const uint32_t *vertex_map; /* for every input vertex its vertex here, or IPBD_NO_VERTEX */
-    int input_vertex_count;
+    int input_vertex_count;     /* entries of vertex_map */
 } ipbd_view;
-/* A zero view for a bad handle. */
+/* Nothing is copied. All zero for a bad handle. */
 ISPHPBD_API ipbd_view ipbd_body_view(const ipbd_world *world, ipbd_body body);
-/* Position and velocity (either may be NULL) of an input vertex. */
+/* Position (m) and velocity (m/s), either may be NULL, of an input vertex. Here and below, BAD_ARGUMENT for a vertex
+   that is not in the mesh or was left out of the body. */
 ISPHPBD_API isphpbd_result ipbd_body_vertex(const ipbd_world *world, ipbd_body body, int input_vertex,
                                             isphpbd_vec3 *position, isphpbd_vec3 *velocity);
-/* Copies the positions of all input vertices in input order; left-out vertices keep what is there. normals may be
-   NULL. */
+/* Copies the positions (m) of all input vertices in input order, and area-weighted unit normals (0 1 0 where there is
+   no area) if normals is not NULL; both with the given stride (>= 12). Left-out vertices keep what is there. O(vertices
+   + triangles). */
 ISPHPBD_API isphpbd_result ipbd_body_read(const ipbd_world *world, ipbd_body body, float *positions, float *normals,
                                           size_t stride_bytes);
 
-/* Pins an input vertex where it is, or moves its target: it goes there in a straight line over the next step and is
-   exactly there at its end. After vertices were pinned or unpinned the next step finds the tethers of the body anew
-   (where it has any): about 1 ms for a thousand vertices, O(n log n). */
+/* Pins an input vertex where it is, or at a target (m): it goes there in a straight line over the next step and is
+   exactly there at its end. Pinning an attached vertex ends the attachment; unpinning frees either, and does nothing to
+   a free vertex. After vertices were pinned or unpinned the next step finds the tethers of the body anew (where it has
+   any): about 1 ms for a thousand vertices, O(n log n). */
 ISPHPBD_API isphpbd_result ipbd_pin(ipbd_world *world, ipbd_body body, int input_vertex);
 ISPHPBD_API isphpbd_result ipbd_pin_move(ipbd_world *world, ipbd_body body, int input_vertex, isphpbd_vec3 target);
 ISPHPBD_API isphpbd_result ipbd_unpin(ipbd_world *world, ipbd_body body, int input_vertex);
 /* Fixes an input vertex, where it is now, to a collider; it follows the collider's motion, and the force goes into the
-   collider's impulse. Ends by ipbd_unpin or when either is destroyed. */
+   collider's impulse. Ends with ipbd_unpin, ipbd_pin, ipbd_pin_move, or when either is destroyed. */
 ISPHPBD_API isphpbd_result ipbd_attach(ipbd_world *world, ipbd_body body, int input_vertex, ipbd_collider collider);
 /* The force in N with which the body pulls at this pinned or attached vertex, as of the last substep: the constraints'
-   multipliers plus the vertex's own weight and what a coupler did to it. O(constraints of the body). */
+   multipliers plus the vertex's own weight and what a coupler did to it. O(constraints of the body): for a few vertices
+   per frame. */
 ISPHPBD_API isphpbd_result ipbd_pin_force(const ipbd_world *world, ipbd_body body, int input_vertex,
                                           isphpbd_vec3 *force);
 
-/* Changes of one body; each wakes it. Numbers must be finite and in the range of the desc. */
+/* Changes of one body; each wakes it. Numbers must be finite and in the range of the desc, else BAD_ARGUMENT. What is
+   pinned or attached does not get faster. Velocity in m/s for all its vertices (O(vertices)), impulse in N s and mass
+   in kg of one vertex; pressures as in the desc, the first of bodies with a balloon alone. */
 ISPHPBD_API isphpbd_result ipbd_body_add_velocity(ipbd_world *world, ipbd_body body, isphpbd_vec3 velocity);
 ISPHPBD_API isphpbd_result ipbd_vertex_add_impulse(ipbd_world *world, ipbd_body body, int input_vertex,
                                                    isphpbd_vec3 impulse); /* N s */
@@ -549,15 +580,19 @@ ISPHPBD_API isphpbd_result ipbd_vertex_set_mass(ipbd_world *world, ipbd_body bod
 ISPHPBD_API isphpbd_result ipbd_body_set_pressure(ipbd_world *world, ipbd_body body, float balloon_pressure,
                                                   float overpressure);
 ISPHPBD_API isphpbd_result ipbd_body_set_gravity_scale(ipbd_world *world, ipbd_body body, float scale);
-/* Moves and turns the whole body about pivot without a jerk: pins, start positions and velocities go with it. */
+/* Turns the whole body about pivot (m) by change.rotation, then moves it by change.position, without a jerk: pins,
+   start positions and velocities go with it, attached vertices stay tied to their colliders. O(vertices). */
 ISPHPBD_API isphpbd_result ipbd_body_teleport(ipbd_world *world, ipbd_body body, isphpbd_vec3 pivot, ipbd_pose change);
-/* Puts every vertex back to its place at creation, at rest. */
+/* Puts every vertex, and the target of every pin, back to its place at creation, at rest. O(vertices + constraints). */
 ISPHPBD_API isphpbd_result ipbd_body_reset(ipbd_world *world, ipbd_body body);
+/* Wakes a body that sleeps; nothing else. What touches it, moves it or changes it wakes it by itself. */
 ISPHPBD_API isphpbd_result ipbd_body_wake(ipbd_world *world, ipbd_body body);
 ISPHPBD_API bool ipbd_body_sleeping(const ipbd_world *world, ipbd_body body);
-/* Volume in m^3 enclosed by the surface now, or of the tetrahedra; 0 for a bad handle. */
+/* Volume in m^3 that the closed surface (of tetrahedra: their hull) encloses now; 0 for an open one. O(triangles). */
 ISPHPBD_API double ipbd_body_volume(const ipbd_world *world, ipbd_body body);
-ISPHPBD_API double ipbd_body_mass(const ipbd_world *world, ipbd_body body); /* kg */
+/* Mass in kg, pinned vertices included. O(vertices). */
+ISPHPBD_API double ipbd_body_mass(const ipbd_world *world, ipbd_body body);
+/* What was repaired when the body was created; *report must not be NULL. */
 ISPHPBD_API isphpbd_result ipbd_body_report(const ipbd_world *world, ipbd_body body, ipbd_mesh_report *report);
 
 /* ---- [pbd-colliders] --------------------------------------------------------------------------------------------- */
@@ -567,28 +602,30 @@ typedef enum ipbd_shape_type {
     IPBD_SPHERE,      /* size.x: radius */
     IPBD_CAPSULE,     /* size.x: radius, size.y: half length of the axis along y */
     IPBD_BOX,         /* size: half extents */
-    IPBD_CONVEX,      /* mesh: closed convex triangle mesh, outward */
+    IPBD_CONVEX,      /* mesh: closed convex triangle mesh, wound either way; convexity is not checked */
     IPBD_MESH,        /* mesh: any triangles; both sides collide, nothing is "inside" */
     IPBD_HEIGHTFIELD, /* heights over the x-z plane; everything below is solid */
     IPBD_SDF          /* sdf: your function */
 } ipbd_shape_type;
 
 /* Signed distance in m at a point in the collider's frame, negative inside; must not overestimate. *normal gets the
-   unit
-   gradient. Called from tasks: must be pure. Non-finite answers count as "far away". */
+   unit gradient. Called from tasks, once or more per vertex and substep: must be pure. Non-finite answers count as "far
+   away". */
 typedef float (*ipbd_sdf_fn)(isphpbd_vec3 point, isphpbd_vec3 *normal, void *user);
 
 typedef struct ipbd_shape {
-    ipbd_shape_type type;
-    isphpbd_vec3 size;
-    ipbd_mesh mesh;
-    const float *heights; /* IPBD_HEIGHTFIELD: columns * rows values in m, x fastest, centred about the pose */
-    int columns, rows;
-    float cell; /* m between neighbouring heights */
-    ipbd_sdf_fn sdf;
-    void *sdf_user;
+    ipbd_shape_type type; /* says which of the others are read */
+    isphpbd_vec3 size;    /* m, > 0; the half length of a capsule >= 0 */
+    ipbd_mesh mesh;       /* positions and triangles alone are read, and copied */
+    const float *heights; /* IPBD_HEIGHTFIELD: columns * rows values in m, x fastest, centred about the pose; copied */
+    int columns, rows;    /* 2 .. 8192 each */
+    float cell;           /* m between neighbouring heights, > 0 */
+    ipbd_sdf_fn sdf;      /* stays in use as long as the collider lives */
+    void *sdf_user;       /* yours, handed to sdf */
 } ipbd_shape;
 
+/* Shorthands, a few stores each: lengths in m; meshes are triangles over positions of stride 12. Nothing is checked or
+   copied before the shape is used, so arrays must live until then. */
 ISPHPBD_API ipbd_shape ipbd_shape_plane(void);
 ISPHPBD_API ipbd_shape ipbd_shape_sphere(float radius);
 ISPHPBD_API ipbd_shape ipbd_shape_capsule(float radius, float half_length);
@@ -600,43 +637,50 @@ ISPHPBD_API ipbd_shape ipbd_shape_heightfield(const float *heights, int columns,
 ISPHPBD_API ipbd_shape ipbd_shape_sdf(ipbd_sdf_fn sdf, void *user);
 
 typedef struct ipbd_collider_desc {
-    ipbd_shape shape;
+    ipbd_shape shape;     /* default plane */
     ipbd_pose pose;       /* of the centre of mass where mass > 0; default identity */
-    float friction;       /* default 0.3 */
-    float mass;           /* kg; 0: cannot be pushed; default 0. A collider with mass yields to cloth inside a step as
-                             far as its impulse says; the library never moves it for you. It should not be lighter
-                             than the cloth that touches it */
-    isphpbd_vec3 inertia; /* kg m^2 about the axes of the pose; 0: does not turn; default 0 */
-    uint32_t layer, mask; /* default 1, ~0 */
-    uint32_t cookie;
+    float friction;       /* Coulomb, >= 0; of the two that touch the larger counts; default 0.3 */
+    float mass;           /* kg, 1e-20 to 1e20; 0: cannot be pushed; default 0. A collider with mass yields to cloth
+                             inside a step as far as its impulse says; the library never moves it for you. It should
+                             not be lighter than the cloth that touches it */
+    isphpbd_vec3 inertia; /* kg m^2 about the axes of the pose, range as of mass; 0: does not turn; default 0 */
+    uint32_t layer, mask; /* as in ipbd_body_desc; default 1, ~0 */
+    uint32_t cookie;      /* set by ipbd_collider_desc_default(): do not touch */
 } ipbd_collider_desc;
 
 ISPHPBD_API ipbd_collider_desc ipbd_collider_desc_default(void);
+/* A null handle on failure: BAD_DESC (the shape's numbers, too), BAD_MESH (no triangles, an index out of range, a
+   vertex not finite) or CAPACITY. Wakes what is near. Copies the arrays; a mesh is sorted into a tree, O(n log n). */
 ISPHPBD_API ipbd_collider ipbd_collider_create(ipbd_world *world, const ipbd_collider_desc *desc, isphpbd_result *why);
+/* Frees what is attached to it and wakes what is near. O(vertices of the world); arrays of later colliders move up. */
 ISPHPBD_API isphpbd_result ipbd_collider_destroy(ipbd_world *world, ipbd_collider collider);
 /* Where the collider shall be at the end of the next step; it gets there evenly over the substeps. */
 ISPHPBD_API isphpbd_result ipbd_collider_move(ipbd_world *world, ipbd_collider collider, ipbd_pose pose);
-/* At once, without sweeping along. */
+/* At once, without sweeping along; bodies near the old and the new place wake. O(bodies). */
 ISPHPBD_API isphpbd_result ipbd_collider_teleport(ipbd_world *world, ipbd_collider collider, ipbd_pose pose);
+/* Where it is now (inside a hook: at the end of the substep); *pose must not be NULL. */
 ISPHPBD_API isphpbd_result ipbd_collider_pose(const ipbd_world *world, ipbd_collider collider, ipbd_pose *pose);
 /* Mass and inertia as in the desc, from the next step on. */
 ISPHPBD_API isphpbd_result ipbd_collider_set_mass(ipbd_world *world, ipbd_collider collider, float mass,
                                                   isphpbd_vec3 inertia);
-/* Impulses of all contacts and attachments since the last call: N s, and N m s about the pose's position, world
-   axes. */
+/* Impulses of all contacts and attachments since the last call: N s, and N m s about the pose's position, world axes.
+   Reading clears both. */
 ISPHPBD_API isphpbd_result ipbd_collider_take_impulse(ipbd_world *world, ipbd_collider collider, isphpbd_vec3 *linear,
                                                       isphpbd_vec3 *angular);
 
 /* ---- [pbd-skins] ------------------------------------------------------------------------------------------------- */
 
-/* Embeds the points of a render mesh, given where they are relative to the body's input mesh (after desc.pose): in
-   tetrahedra by barycentric coordinates, on shells by the nearest triangle and the distance along its normal. Costs
-   points * elements. */
+/* Embeds the points (m) of a render mesh, given where they are relative to the body's input mesh (after desc.pose): in
+   tetrahedra by barycentric coordinates, on shells by the nearest triangle and the distance along its normal.
+   BAD_ARGUMENT for no points or a stride below 12, BAD_MESH for a point that is not finite or a body of lines alone,
+   CAPACITY for skins or skin_vertices. Costs points * elements: make it while loading. */
 ISPHPBD_API ipbd_skin ipbd_skin_create(ipbd_world *world, ipbd_body body, const float *positions, size_t stride_bytes,
                                        int count, isphpbd_result *why);
+/* A body that is destroyed takes its skins along. Linear in the points of later skins. */
 ISPHPBD_API isphpbd_result ipbd_skin_destroy(ipbd_world *world, ipbd_skin skin);
-/* Writes the moved points and, if normals is not NULL, the area-weighted unit normals of the given triangles over
-   them. */
+/* Writes the moved points (m) and, if normals is not NULL, the area-weighted unit normals of the given triangles over
+   them (0 1 0 where there is no area); both with the given stride (>= 12). BAD_MESH for an index out of range. Linear
+   in points and triangles. */
 ISPHPBD_API isphpbd_result ipbd_skin_read(const ipbd_world *world, ipbd_skin skin, float *positions, float *normals,
                                           size_t stride_bytes, const uint32_t *triangles, int triangle_count);
 
@@ -649,38 +693,45 @@ typedef struct ipbd_arrays {
     float *velocities;           /* x y z pad */
     const float *inverse_masses; /* the real ones, 0 where pinned */
     float *loads;                /* x y z pad, N s: what others did to fixed vertices in this substep, for pins and
-                                    attachments to feel; zero at the start of every substep */
+                                    attachments to feel; zero when hooks.begin is called, and without that hook yours
+                                    to clear */
     int vertex_count;
-    const uint32_t *triangles; /* surface triangles of all bodies, of the vertices above */
+    const uint32_t *triangles; /* 3 per surface triangle, of all bodies, numbering the vertices above */
     int triangle_count;
 } ipbd_arrays;
+/* Called by the thread that steps; h is the length of the substep in s. */
 typedef struct ipbd_hooks { /* any may be NULL */
     /* Before positions are predicted: change velocities, lower positions[].w to lend mass to wet vertices (gravity
-       keeps
-       acting on the real mass). The w are the real ones again at the start of every substep. */
+       keeps acting on the real mass). The w are the real ones again at the start of every substep. */
     void (*begin)(ipbd_world *world, const ipbd_arrays *arrays, float h, void *user);
     /* After every iteration of the constraints, before contacts with colliders: external contacts go here. */
     void (*iterate)(ipbd_world *world, const ipbd_arrays *arrays, float h, int iteration, void *user);
     /* After velocities were taken from positions. */
     void (*end)(ipbd_world *world, const ipbd_arrays *arrays, float h, void *user);
-    void *user;
+    void *user; /* yours, handed to all of them */
 } ipbd_hooks;
-ISPHPBD_API isphpbd_result ipbd_set_hooks(ipbd_world *world, const ipbd_hooks *hooks); /* NULL: none */
+/* The struct is copied; NULL removes the hooks. */
+ISPHPBD_API isphpbd_result ipbd_set_hooks(ipbd_world *world, const ipbd_hooks *hooks);
+/* Where a body's vertices and triangles are in ipbd_arrays, until a body is destroyed or a snapshot loaded. */
 ISPHPBD_API isphpbd_result ipbd_body_range(const ipbd_world *world, ipbd_body body, int *vertex_begin, int *vertex_end,
                                            int *triangle_begin, int *triangle_end);
 /* The same world stepped piece by piece: begin once, then predict / iterate... / end for each substep, then finish.
-   ipbd_step(w, dt) is begin(dt), substeps times {predict; iterations times iterate; end}, finish. Wrong order answers
-   ISPHPBD_LOCKED (between begin and finish everything else that changes the world does, too) or BAD_ARGUMENT. */
+   ipbd_step(w, dt) is begin(dt), substeps times {predict; iterations times iterate; end}, finish. dt as for ipbd_step,
+   substeps 1 .. 1000. A piece out of its order answers BAD_ARGUMENT, a second begin LOCKED, as between begin and finish
+   does everything else that changes the world. Finishing with substeps left is allowed: that time is not simulated.
+   Begin and finish are linear in vertices, the others in vertices + constraints, of what is awake. */
 ISPHPBD_API isphpbd_result ipbd_step_begin(ipbd_world *world, float dt, int substeps);
 ISPHPBD_API isphpbd_result ipbd_substep_predict(ipbd_world *world);
 ISPHPBD_API isphpbd_result ipbd_substep_iterate(ipbd_world *world);
 ISPHPBD_API isphpbd_result ipbd_substep_end(ipbd_world *world);
 ISPHPBD_API ipbd_step_info ipbd_step_finish(ipbd_world *world);
+/* The arrays as hooks get them, at any time, writable without a check: valid until bodies are made or destroyed.
+   Nothing is copied. */
 ISPHPBD_API ipbd_arrays ipbd_world_arrays(ipbd_world *world);
 
 /* ---- [pbd-assets] ------------------------------------------------------------------------------------------------ */
 
-#define IPBD_ASSET_VERSION 1u
+#define IPBD_ASSET_VERSION 1u /* of the file format; others are refused */
 
 /* What the asset is. Exactly one of SOLID and SHELL is set. */
 enum {
@@ -707,10 +758,11 @@ typedef enum ipbd_asset_section {
     IPBD_ASSET_SKIN_TRIANGLES,  /* 3 indices of skin vertices each: the mended input surface; solids only */
     IPBD_ASSET_VERTEX_MAP,      /* per vertex of the input file: its skin vertex (solid) or body vertex (shell), or
                                     IPBD_NO_VERTEX */
-    IPBD_ASSET_SECTION_COUNT
+    IPBD_ASSET_SECTION_COUNT    /* how many there are; not a section */
 } ipbd_asset_section;
 
-/* An opened asset. The pointers lead into the caller's bytes (or into scratch) and live as long as those. */
+/* An opened asset. The pointers lead into the caller's bytes (or into scratch) and live as long as those. Arrays and
+   counts without a comment are those of the section of the same name. */
 typedef struct ipbd_asset {
     uint32_t flags;         /* IPBD_ASSET_* */
     const float *positions; /* m */
@@ -745,30 +797,34 @@ typedef struct ipbd_asset {
    multiple of 4 and the machine little-endian, which is the rule). */
 ISPHPBD_API size_t ipbd_asset_scratch_bytes(const void *bytes, size_t size);
 /* Checks everything (magic, version, size, checksum, every index, every number) and fills *asset. No bulk data is
-   copied unless scratch is needed; scratch may be NULL otherwise and has to live as long as the asset is used.
+   copied unless scratch is needed; it has to live as long as the asset is used, and may be NULL where none is needed.
    ISPHPBD_BAD_SNAPSHOT: not an asset, of another version, cut off or corrupted. ISPHPBD_BAD_MESH: sound as a file, but
    an index or a number is out of range. ISPHPBD_CAPACITY: scratch is needed and too small. *asset is zero unless OK.
    O(size); about 1 GB/s. */
 ISPHPBD_API isphpbd_result ipbd_asset_open(const void *bytes, size_t size, void *scratch, size_t scratch_size,
                                            ipbd_asset *asset);
-/* Puts the asset's mesh, masses and welding (none: it is welded) into a desc; material and pose stay. */
+/* Puts the asset's mesh and masses into a desc and switches welding off (it is welded); material and pose stay. The
+   desc then points into the asset. NULL does nothing. */
 ISPHPBD_API void ipbd_asset_apply(const ipbd_asset *asset, ipbd_body_desc *desc);
 /* Where the skin's vertices are now, for a body made from this asset: the embedding was found offline and costs nothing
-   at load time. normals (may be NULL) get area-weighted unit normals. Both have stride_bytes between vertices. For a
-   shell the skin is the body itself. Vertices of the file: positions[vertex_map[i]]. */
+   at load time. normals (may be NULL) get area-weighted unit normals (0 where there is no area). Both have stride_bytes
+   (>= 12, a multiple of 4) between vertices. For a shell the skin is the body itself. Vertices of the file:
+   positions[vertex_map[i]]. BAD_MESH for a body that is not of this asset. Linear in skin vertices and triangles. */
 ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body body, const ipbd_asset *asset,
                                            float *positions, float *normals, size_t stride_bytes);
-/* The checksum of a block, over all words but its own place; size is a multiple of 4 and at least the header. */
+/* The checksum of a block, over all words but its own place: for those who write assets. `size` bytes must be there (it
+   is a multiple of 4 and at least the header); nothing is checked. Linear in size. */
 ISPHPBD_API uint64_t ipbd_asset_checksum(const void *bytes, size_t size);
 
-/* ---- helpers ----------------------------------------------------------------------------------------------------- */
+/* ---- [pbd-helpers] ----------------------------------------------------------------------------------------------- */
 
-/* A flat cloth of columns x rows vertices in the x-z plane, centred, row by row: fills 3 * columns * rows floats and
-   6 * (columns - 1) * (rows - 1) indices, answers the number of triangles (0 for fewer than 2 columns or rows). */
+/* A flat cloth of columns x rows vertices in the x-z plane, width x depth (m), centred, row by row: fills 3 * columns *
+   rows floats and 6 * (columns - 1) * (rows - 1) indices, which must have room, and answers the number of triangles: 0
+   for fewer than 2 columns or rows or a NULL array. Linear in what is filled. */
 ISPHPBD_API int ipbd_grid(int columns, int rows, float width, float depth, float *positions, uint32_t *triangles);
-/* A box of nx * ny * nz cells of six tetrahedra, centred: fills 3 * (nx+1) * (ny+1) * (nz+1) floats and 24 * nx * ny *
-   nz
-   indices, answers the number of tetrahedra. Vertex (i, j, k) is i + (nx+1) * (j + (ny+1) * k). */
+/* A box of the given size (m) of nx * ny * nz cells of six tetrahedra, centred: fills 3 * (nx+1) * (ny+1) * (nz+1)
+   floats and 24 * nx * ny * nz indices, which must have room, and answers the number of tetrahedra: 0 for fewer than
+   one cell or a NULL array. Vertex (i, j, k) is i + (nx+1) * (j + (ny+1) * k). Linear in what is filled. */
 ISPHPBD_API int ipbd_block(int nx, int ny, int nz, isphpbd_vec3 size, float *positions, uint32_t *tetrahedra);
 
 #ifdef __cplusplus

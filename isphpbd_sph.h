@@ -58,16 +58,16 @@ CONTENTS (search for the tag in brackets)
 CONFIGURATION
     ISPHPBD_STATIC      everything static in this file     ISPHPBD_API         your own linkage
     ISPHPBD_NO_SIMD     plain C instead of SSE2            ISPHPBD_NO_OPENMP   no built-in OpenMP runner
-    ISPHPBD_NO_STDLIB   no malloc: an allocator is a must
+    ISPHPBD_NO_STDLIB   no malloc: an allocator is required
     Define the same in every file that includes the header.
 
 MEMORY
-    One allocation per object, at creation; isph_fluid_bytes() tells it to the byte. Steps never allocate. At default
-    settings a particle takes less than 1 KB, most of it matrix.
+    One allocation per object, at creation; isph_fluid_bytes() tells its size to the byte. Steps never allocate. At
+    default settings a particle takes less than 1 KB, most of it matrix.
 
 THREADS
     Give a runner (isphpbd_parallel) or compile with OpenMP. Different fluids may step on different threads at once; one
-    fluid belongs to one thread at a time. Callbacks of the coupler named so run on the runner's threads.
+    fluid belongs to one thread at a time. Callbacks of the coupler run on the runner's threads where they say so.
     A task takes up to 64 KB of its thread's stack.
     A substep can also be made in pieces of some tens of microseconds: isph_fluid_substep_continue().
 
@@ -237,7 +237,8 @@ extern "C" {
    Cost: constant time.
    Failure: the call has changed nothing and answers an isphpbd_result, or a null handle with the result in *why. A NULL
    object is BAD_ARGUMENT; calls that only read one answer 0, false or an empty view. `why` and other pointers that only
-   receive something may be NULL. Strides are in bytes, at least 12 and a multiple of 4, else BAD_ARGUMENT.
+   receive something may be NULL. Strides are in bytes, at least 12 and a multiple of 4, else BAD_ARGUMENT (in a mesh
+   BAD_MESH).
    Descs: X_desc_default() fills one, with a cookie that tells it from memory which was only cleared. It is read during
    the call and never kept. A NULL desc, a missing cookie or a field out of range is BAD_DESC.
    Objects: X_bytes() answers what X_create() will take from the allocator, to the byte, 0 for a bad desc. X_create()
