@@ -64,19 +64,19 @@ CONTENTS (search for the tag in brackets)
 CONFIGURATION
     ISPHPBD_STATIC      everything static in this file     ISPHPBD_API         your own linkage
     ISPHPBD_NO_SIMD     plain C instead of SSE2            ISPHPBD_NO_OPENMP   no built-in OpenMP runner
-    ISPHPBD_NO_STDLIB   no malloc: an allocator is a must
+    ISPHPBD_NO_STDLIB   no malloc: an allocator is required
     Define the same in every file that includes the header. isphpbd_sph.h and isphpbd_pbd.h come with it: include them
     before, after or not at all, with their own implementation macros or without.
 
 MEMORY
     Three allocations at creation, for the world, its fluid and its soft bodies; isphpbd_world_bytes() tells their sum
-    to the byte. Stepping, moving, reading, saving and loading never allocate. Creating soft bodies and heightfields
-    borrows a block and gives it back before the call returns.
+    to the byte: 92 MB at default settings. Stepping, moving, reading, saving and loading never allocate. Creating soft
+    bodies and heightfields borrows a block and gives it back before the call returns.
 
 THREADS
     Give a runner (isphpbd_parallel) or compile with OpenMP. Different worlds may step on different threads at once,
     without locks; one world belongs to one thread at a time. Calls that change the world answer LOCKED from inside
-    its callbacks (clock, on_substep), and those of its inner solvers that would go behind its back always.
+    its callbacks (runner, clock, on_substep); calls of its inner solvers that would go behind its back always do.
 
 DETERMINISM
     Counted budgets give the same bits for any number of threads, SSE2 or plain C, gcc or clang, C or C++, -O0 to -O3,
@@ -89,7 +89,7 @@ NUMERICS AND UNITS
     substep of the fluid and some of the soft bodies. Bodies are predicted inside a step; their host should give their
     motion before every step and not correct it by more than a spacing. Soft bodies meet colliders by their vertices,
     water meets soft bodies by their triangles, which should not be much smaller than a spacing. A heightfield is a
-    closed block for water, some triangles more than its cells have (capacity.mesh_triangles).
+    closed block for water: of capacity.mesh_triangles it takes two per cell and 6 (columns + rows - 2) for the rest.
     Water and soft bodies take rounds within a substep: a pressure solve that believes the walls to move in some way,
     and the constraints that move them. budget.outer_iterations allows more than the default of one; they start from the
     same place with the walls as the constraints moved them, until both agree to desc.coupling_tolerance. The difference
@@ -106,9 +106,9 @@ ERRORS
     Calls that can fail answer an isphpbd_result, or a null handle and *why, and have changed nothing unless it is
     ISPHPBD_OK. The logger tells in words what was wrong. Steps answer a bit field that names the limit to raise. A
     particle that has no place on its side takes a neighbour's (stats.returned), else it is removed and counted; nothing
-    not finite spreads. Water remembers which closed shell it is inside of, or none: within eight substeps one that got
-    through is put back likewise. Where you add or move it, or put a shell, is where it belongs, but for the inside of
-    solids: there it joins other water, and is removed where there is none.
+    that is not finite spreads. Water remembers which closed shell it is inside of, if any: a particle that got through
+    is put back in the same way within eight substeps. Where you add or move water, or put a shell, is where it belongs,
+    but for the inside of solids: there it joins other water, and is removed where there is none.
 
 READING
     Abu Rumman, Nair, Mueller, Barthe, Vanderhaeghe: ISPH-PBD: coupled simulation of incompressible fluids and
@@ -128,8 +128,22 @@ CHANGES
 extern "C" {
 #endif
 
+/* What holds for every call below, unless its comment says otherwise.
+   Cost: constant time, but for a look through the capacity of the pool where something is created.
+   Failure: the call has changed nothing and answers an isphpbd_result, or a null handle with the result in *why. A NULL
+   world or pointer, or a number that is not finite or out of range, is BAD_ARGUMENT; in a desc, or for a desc that is
+   NULL or was not made by its default function, BAD_DESC. A null, stale or foreign handle is BAD_HANDLE. Calls that only
+   read and have no result answer 0, false or an empty view. `why`, `added`, `ids` and `velocities` may be NULL.
+   LOCKED: what changes the world, inside a callback.
+   While a step is unfinished (deadline), what adds or removes things, or changes settings, makes the substep under way
+   begin again.
+   Positions are at most 2^18 spacings from the origin along each axis, velocities of bodies at most 1e4 m/s and rad/s,
+   rotations of length 1 to within 1 % (they are normalised), lengths and heights at most 1e6 m. Descs, meshes and
+   arrays are read during the call and never kept. */
+
 /* ==== [handles] ======================================================================================================
-   By value; all zero is null. A handle knows its world: another world refuses it. Stale ones are refused too. */
+   By value; all zero is null. A handle knows its world: another world refuses it. Stale ones are refused too. What is
+   inside means nothing to you. */
 typedef struct isphpbd_world isphpbd_world;
 typedef struct isphpbd_fluid {
     uint32_t id, world;
@@ -155,35 +169,36 @@ typedef struct isphpbd_body {
 
 /* ==== [world] ======================================================================================================*/
 typedef struct isphpbd_capacity { /* fixed at creation: all memory is taken then */
-    int fluid_particles;          /* default 32768; a world of cloth alone does with 0, which counts as 1 */
-    int fluids;                   /* default 8, at most 32 */
-    int emitters, sinks;          /* default 16 each */
-    int colliders;                /* still and moving ones, default 64 */
+    int fluid_particles;          /* default 32768, at most 2^24; 0 counts as 1: enough for a world of cloth alone */
+    int fluids;                   /* default 8, 1 .. 32 */
+    int emitters, sinks;          /* default 16 each, at most 65535 */
+    int colliders;                /* still and moving ones, default 64; with bodies at most 65535 */
     int bodies;                   /* of the host, default 64 */
-    int mesh_triangles;           /* of colliders and bodies together, default 16384 */
+    int mesh_triangles;           /* of colliders and bodies together, default 16384, at most 2^24 */
     ipbd_capacity soft;           /* of soft bodies; its collider numbers are filled in from the ones above. Default
                                      ipbd_world_desc_default().capacity */
 } isphpbd_capacity;
 
 /* Counted work gives the same result everywhere. The deadline does not: it looks at your clock. */
 typedef struct isphpbd_budget {
-    int steps_per_advance;     /* default 2; time beyond is dropped and reported */
-    int substeps;              /* per step, default 8: cap of what speed asks for */
-    int pressure_iterations;   /* cap per substep, pressure + density, default 50 */
-    int soft_substeps;         /* of cloth and soft bodies per step, default 12; at least one per substep. Up to four
-                                  times as many, where they are long, while water lies on any of them, but not when the
-                                  deadline presses */
-    int constraint_iterations; /* per soft substep, default 1 */
+    int steps_per_advance;     /* 1 .. 1000, default 2; time beyond is dropped and reported */
+    int substeps;              /* per step, 1 .. 1000, default 8: cap of what speed asks for */
+    int pressure_iterations;   /* cap per substep, pressure + density, 1 .. 100000, default 50 */
+    int soft_substeps;         /* of cloth and soft bodies per step, 1 .. 1000, default 12; at least one per substep. Up
+                                  to four times as many, if the step is long, while water lies on any of them, but not
+                                  when the deadline presses */
+    int constraint_iterations; /* per soft substep, 1 .. 1000, default 1 */
     int outer_iterations;      /* rounds of pressure + constraints per substep, 1 .. 16, default 1; see NUMERICS */
-    float deadline_seconds;    /* of one advance or step by desc.clock; 0 (default): none. Work that does not fit is
-                                  cut down, then spread over the next calls: the world runs slower than the game */
+    float deadline_seconds;    /* of one advance or step by desc.clock, without which it is refused; 0 (default): none;
+                                  at most 1000. Work that does not fit is cut down, then spread over the next calls: the
+                                  world runs slower than the game */
 } isphpbd_budget;
 
 /* Called at the end of every substep, when particles, soft vertices and bodies are where they are at its end (what
    emitters bring and sinks take comes after). Only functions that take a const world; others answer LOCKED. */
 typedef struct isphpbd_substep_watch {
-    void (*fn)(const isphpbd_world *world, float seconds, void *user); /* seconds: of the substep */
-    void *user;
+    void (*fn)(const isphpbd_world *world, float seconds, void *user); /* seconds: of the substep. NULL: none */
+    void *user;                                                        /* yours, handed to fn */
 } isphpbd_substep_watch;
 
 /* How fluid and rigid bodies find their common velocities (Becker et al. 2009: local and global direct forcing). */
@@ -193,44 +208,52 @@ typedef enum isphpbd_rigid_scheme {
 } isphpbd_rigid_scheme;
 
 typedef struct isphpbd_world_desc {
-    isphpbd_vec3 gravity;     /* m/s^2, default 0 -9.81 0 */
-    isphpbd_vec3 wind;        /* m/s, on soft bodies with wind_drag, default 0 */
-    float step_seconds;       /* s, default 1/60: isphpbd_world_advance() makes steps of this length */
+    isphpbd_vec3 gravity;     /* m/s^2, default 0 -9.81 0; less than 1e6 long */
+    isphpbd_vec3 wind;        /* m/s, on soft bodies with wind_drag, default 0; at most 1e4 along each axis */
+    float step_seconds;       /* s, 1e-5 .. 0.1, default 1/60: isphpbd_world_advance() makes steps of this length */
     float spacing;            /* m, default 0.05: distance of fluid particles at rest; everything scales with it */
-    float support;            /* in spacings, default 2.0 (isph_fluid_desc) */
+    float support;            /* in spacings, default 2.0; this and the next four as in isph_fluid_desc */
     isph_solver solver;       /* default ISPH_SOLVER_INCOMPRESSIBLE */
     bool density_projection;  /* default true: keeps the volume; false only for comparison */
     float cfl;                /* spacings that water may move per substep, default 1 */
     float tolerance;          /* of the pressure solve, default 0.05 */
     float coupling_tolerance; /* m/s, default 0.5e-3: rounds are made until stats.coupling_mismatch is below it */
-    isphpbd_rigid_scheme rigid_scheme;
-    bool interpolation; /* default true: keeps the previous positions for rendering between steps */
-    isphpbd_budget budget;
-    isphpbd_capacity capacity;
+    isphpbd_rigid_scheme rigid_scheme; /* default ISPHPBD_RIGID_GLOBAL */
+    bool interpolation; /* default true: keeps the previous positions for rendering between steps, 16 bytes per particle
+                           and 12 per soft vertex */
+    isphpbd_budget budget;            /* defaults as above */
+    isphpbd_capacity capacity;        /* defaults as above */
     isphpbd_allocator allocator;      /* default malloc */
     isphpbd_parallel parallel;        /* default OpenMP where compiled in, else serial */
     isphpbd_logger logger;            /* default silent */
     isphpbd_clock clock;              /* default none: no stage timers, no deadline */
-    double ticks_per_second;          /* of the clock, default 1e9 */
+    double ticks_per_second;          /* of the clock, > 0, default 1e9 */
     isphpbd_substep_watch on_substep; /* default none */
-    uint32_t cookie;
+    uint32_t cookie;                  /* set by isphpbd_world_desc_default(); do not touch */
 } isphpbd_world_desc;
 
 ISPHPBD_API isphpbd_world_desc isphpbd_world_desc_default(void);
 /* Bytes that create will take in all; 0 when the desc is bad. */
 ISPHPBD_API size_t isphpbd_world_bytes(const isphpbd_world_desc *desc);
-/* NULL on failure; `why` may be NULL, here and everywhere. */
+/* An empty world; NULL on failure: BAD_DESC or OUT_OF_MEMORY, BAD_ARGUMENT without a desc. The memory is cleared:
+   linear in its size, about 20 ms at default settings. */
 ISPHPBD_API isphpbd_world *isphpbd_world_create(const isphpbd_world_desc *desc, isphpbd_result *why);
-ISPHPBD_API void isphpbd_world_destroy(isphpbd_world *world); /* NULL is fine; refused inside a callback */
-ISPHPBD_API int isphpbd_version(void);                        /* compare with ISPHPBD_VERSION */
+/* Gives all memory back, with everything in it. NULL is fine; does nothing inside a callback. */
+ISPHPBD_API void isphpbd_world_destroy(isphpbd_world *world);
+/* Of the implementation; compare with ISPHPBD_VERSION of the header. */
+ISPHPBD_API int isphpbd_version(void);
+/* From the next substep on, with units and ranges as in the desc. Gravity wakes all soft bodies, wind those that feel
+   it: linear in soft bodies. */
 ISPHPBD_API isphpbd_result isphpbd_world_set_gravity(isphpbd_world *world, isphpbd_vec3 gravity);
 ISPHPBD_API isphpbd_result isphpbd_world_set_wind(isphpbd_world *world, isphpbd_vec3 wind);
 ISPHPBD_API isphpbd_result isphpbd_world_set_budget(isphpbd_world *world, const isphpbd_budget *budget);
-/* Adds offset to every position: keeps large worlds near the origin. */
+/* Adds offset (m) to every position, pose and target: keeps large worlds near the origin. BAD_ARGUMENT if something
+   would be out of range then. Linear in particles and soft vertices. */
 ISPHPBD_API isphpbd_result isphpbd_world_shift_origin(isphpbd_world *world, isphpbd_vec3 offset);
 
-/* The solvers inside, for their own calls: reading, pins, wind, presets, particle edits, embedded meshes. Stepping,
-   destroying, loading, hooks and colliders of these two belong to the world and are refused. */
+/* The solvers inside, for their own calls: reading, pins, wind, particle edits, embedded meshes. Stepping, destroying,
+   loading, hooks, gravity, budget, colliders, and making or removing bodies belong to the world and are refused
+   (LOCKED). They live as long as the world. */
 ISPHPBD_API isph_fluid *isphpbd_world_fluids(isphpbd_world *world);
 ISPHPBD_API ipbd_world *isphpbd_world_softs(isphpbd_world *world);
 
@@ -245,8 +268,8 @@ enum {                                    /* what was cut, and what to raise */
        ISPHPBD_STEP_CULLED = 64,          /* particles that could not be saved were removed; counted in the stats */
        ISPHPBD_STEP_QUARANTINED = 128,    /* something not finite was put to rest */
        ISPHPBD_STEP_CROWDED = 256,        /* particles on top of each other are being spread */
-       ISPHPBD_STEP_CONTACTS_FULL = 512,  /* capacity.soft.contacts */
-       ISPHPBD_STEP_REFUSED = 1024        /* bad time, or called from inside a callback: nothing happened */
+       ISPHPBD_STEP_CONTACTS_FULL = 512,  /* capacity.soft.contacts: some contacts of soft bodies were ignored */
+       ISPHPBD_STEP_REFUSED = 1024        /* no world, bad time, or inside a callback: nothing happened */
 };
 typedef struct isphpbd_step_info {
     int steps;             /* finished now */
@@ -255,55 +278,67 @@ typedef struct isphpbd_step_info {
     float dropped_seconds; /* that will never be simulated */
 } isphpbd_step_info;
 
-/* One step of `seconds` (0 < seconds <= 0.1), in substeps. With a deadline it may take several calls; info.steps is 1
-   when it is done, and until then `seconds` is that of the first call. Never allocates. */
+/* One step of `seconds` (1e-6 .. 0.1), in substeps. With a deadline it may take several calls; info.steps is 1 when it
+   is done, and until then `seconds` is that of the first call. Never allocates. Per substep linear in particles, soft
+   vertices and constraints, times the iterations of the budget. */
 ISPHPBD_API isphpbd_step_info isphpbd_world_step(isphpbd_world *world, float seconds);
-/* A frame: as many steps of desc.step_seconds as have come due, at most budget.steps_per_advance. */
+/* A frame of `frame_seconds` (0 .. 1e9): as many steps of desc.step_seconds as have come due, at most
+   budget.steps_per_advance. Whole steps that are due beyond those are dropped; what is less than a step is owed to the
+   next call and tells info.alpha. */
 ISPHPBD_API isphpbd_step_info isphpbd_world_advance(isphpbd_world *world, float frame_seconds);
 
 /* ==== [fluids] =====================================================================================================*/
 typedef struct isphpbd_fluid_desc {
     isph_material_desc material; /* default water */
     uint32_t layer, mask;        /* default 1, ~0 */
-    uint32_t cookie;
+    uint32_t cookie;             /* here and below: set by the default function; do not touch */
 } isphpbd_fluid_desc;
 ISPHPBD_API isphpbd_fluid_desc isphpbd_fluid_desc_default(void);
+/* A liquid without particles; it stays for good, see isphpbd_fluid_clear(). BAD_DESC, or CAPACITY for
+   capacity.fluids. Linear in colliders, bodies and soft bodies, which learn whether they meet it. */
 ISPHPBD_API isphpbd_fluid isphpbd_fluid_create(isphpbd_world *world, const isphpbd_fluid_desc *desc,
                                                isphpbd_result *why);
-/* Both all or none, at any time between steps. `added` and `velocities` may be NULL; strides in bytes. */
+/* Adds a box of water, or particles one by one: see isph_particles_add_box() and isph_particles_add() for units and
+   refusals. All or none; CAPACITY for capacity.fluid_particles. Linear in all particles. */
 ISPHPBD_API isphpbd_result isphpbd_fluid_add_box(isphpbd_world *world, isphpbd_fluid fluid, isphpbd_vec3 lo,
                                                  isphpbd_vec3 hi, isphpbd_vec3 velocity, int *added);
 ISPHPBD_API isphpbd_result isphpbd_fluid_add(isphpbd_world *world, isphpbd_fluid fluid, const float *positions,
                                              size_t position_stride, const float *velocities, size_t velocity_stride,
                                              int count, uint32_t *ids);
-/* Fills the inside of a closed shell with particles on a lattice, at least `gap` (m, >= 0) off its surface and with its
-   mean velocity: water balloons. A gap of 0 to a tenth of a spacing gives the right volume of water. All or none. Water
-   keeps the volume of what it fills: a shell that held its own without giving way (IPBD_BALLOON) no longer does, as by
-   ipbd_body_set_pressure(0); two that hold one volume never rest. One with air in it (a compliance > 0) goes on.
-   Costs points of the lattice in its box * triangles, and is refused (CAPACITY) where those points are a thousand times
-   as many as fit. */
+/* Fills the inside of a closed shell with particles on a lattice, at least `gap` (m, 0 to 1000 spacings) off its
+   surface and with its mean velocity: water balloons. A gap of 0 to a tenth of a spacing gives the right volume of
+   water. All or none. From then on the water keeps the volume: a shell that kept its own without giving way
+   (IPBD_BALLOON) no longer does, as if by a balloon_pressure of 0, because two that hold one volume never rest. One
+   with air in it (a compliance > 0) goes on. BAD_ARGUMENT for a body that is open or solid. Costs points of the lattice
+   in its box * triangles, so it may stall, and is refused (CAPACITY) where those points are a thousand times as many as
+   fit. */
 ISPHPBD_API isphpbd_result isphpbd_fluid_fill_soft(isphpbd_world *world, isphpbd_fluid fluid, isphpbd_soft soft,
                                                    float gap, int *added);
-/* Removes all particles of the fluid and answers how many; the fluid itself stays. */
+/* Removes all particles of the fluid and answers how many (0 where it is refused); the fluid itself stays. Linear in
+   all particles. */
 ISPHPBD_API int isphpbd_fluid_clear(isphpbd_world *world, isphpbd_fluid fluid);
 
 typedef struct isphpbd_emitter_desc {
-    isphpbd_fluid fluid;
+    isphpbd_fluid fluid;    /* must be given, else BAD_HANDLE */
     isphpbd_vec3 position;  /* m, centre of the mouth, default 0 */
     isphpbd_vec3 direction; /* any length > 0, default 0 -1 0 */
-    float radius;           /* m, of a round mouth, default 0.1; 0: a rectangle of half_width x half_height */
+    float radius;           /* m, of a round mouth, default 0.1; 0: a rectangle of half_width x half_height. These three
+                               at most 1000 spacings */
     float half_width;       /* m, across `direction` and nearest to world x (or z), default 0.1 */
-    float half_height;      /* m, across both */
-    float speed;            /* m/s, > 0, default 1: gives one layer of particles per spacing / speed */
+    float half_height;      /* m, across both, default 0.1 */
+    float speed;            /* m/s, 1e-6 .. 1e4, default 1: gives one layer of particles per spacing / speed */
     float lifetime;         /* s that its particles live, 0 (default): for ever */
     float duration;         /* s that it emits, 0 (default): for ever */
     uint32_t cookie;
 } isphpbd_emitter_desc;
 ISPHPBD_API isphpbd_emitter_desc isphpbd_emitter_desc_default(void);
+/* It emits from the next step on, the first layer at once; where particles do not fit, less comes out and a flag says
+   so. In a step it costs what it emits. BAD_DESC, BAD_HANDLE for the fluid, or CAPACITY for capacity.emitters. */
 ISPHPBD_API isphpbd_emitter isphpbd_emitter_create(isphpbd_world *world, const isphpbd_emitter_desc *desc,
                                                    isphpbd_result *why);
+/* Its particles stay, and so do their lifetimes. */
 ISPHPBD_API isphpbd_result isphpbd_emitter_destroy(isphpbd_world *world, isphpbd_emitter emitter);
-/* Moves or retunes it; speed 0 pauses. */
+/* Moves or retunes it, with the units and ranges of the desc; speed 0 pauses. */
 ISPHPBD_API isphpbd_result isphpbd_emitter_set(isphpbd_world *world, isphpbd_emitter emitter, isphpbd_vec3 position,
                                                isphpbd_vec3 direction, float speed);
 ISPHPBD_API int64_t isphpbd_emitter_count(const isphpbd_world *world, isphpbd_emitter emitter); /* emitted so far */
@@ -315,25 +350,28 @@ typedef enum isphpbd_shape_type {
     ISPHPBD_SHAPE_CAPSULE,    /* radius, half_height of its segment along local y */
     ISPHPBD_SHAPE_BOX,        /* half_extents */
     ISPHPBD_SHAPE_SHELL,      /* mesh: any triangles, no thickness, wet on both sides */
-    ISPHPBD_SHAPE_SOLID,      /* mesh: closed, counter-clockwise seen from outside; what is inside is pushed out */
+    ISPHPBD_SHAPE_SOLID,      /* mesh: closed, counter-clockwise seen from outside, else BAD_MESH; what is inside is
+                                 pushed out */
     ISPHPBD_SHAPE_HEIGHTFIELD /* heights over the xz plane, columns x rows, x fastest, centred: ground */
 } isphpbd_shape_type;
 typedef struct isphpbd_mesh { /* a view: read during the call, never kept */
-    const float *positions;
-    size_t stride_bytes; /* default 12 */
-    int vertex_count;
+    const float *positions;    /* m; x, y, z at the start of every stride */
+    size_t stride_bytes;       /* >= 12 and a multiple of 4; default 12 */
+    int vertex_count;          /* 3 .. 2^24 */
     const uint32_t *triangles; /* 3 indices each */
-    int triangle_count;
+    int triangle_count;        /* 1 .. 2^24 */
 } isphpbd_mesh;
 typedef struct isphpbd_shape {
-    isphpbd_shape_type type;
-    isphpbd_vec3 half_extents; /* m */
-    float radius, half_height; /* m */
-    isphpbd_mesh mesh;
-    const float *heights; /* m */
-    int columns, rows;
-    float cell; /* m between neighbouring heights */
+    isphpbd_shape_type type;   /* says which of the others are read */
+    isphpbd_vec3 half_extents; /* m, >= 1e-6 */
+    float radius, half_height; /* m, >= 1e-6; half_height >= 0 */
+    isphpbd_mesh mesh;         /* positions in local coordinates */
+    const float *heights;      /* m */
+    int columns, rows;         /* 2 .. 8192 each */
+    float cell;                /* m between neighbouring heights, >= 1e-6 */
 } isphpbd_shape;
+/* Shorthands, a few stores each; positions have a stride of 12. Nothing is checked or copied before the shape is used,
+   so arrays must live until then. */
 ISPHPBD_API isphpbd_shape isphpbd_shape_plane(void);
 ISPHPBD_API isphpbd_shape isphpbd_shape_sphere(float radius);
 ISPHPBD_API isphpbd_shape isphpbd_shape_capsule(float radius, float half_height);
@@ -346,7 +384,7 @@ ISPHPBD_API isphpbd_shape isphpbd_shape_heightfield(const float *heights, int co
 
 typedef struct isphpbd_pose {
     isphpbd_vec3 position; /* m */
-    isphpbd_quat rotation; /* unit */
+    isphpbd_quat rotation; /* unit, from local to world axes */
 } isphpbd_pose;
 typedef struct isphpbd_motion {
     isphpbd_pose pose;             /* of the centre of mass */
@@ -360,38 +398,46 @@ typedef struct isphpbd_impulse {
 ISPHPBD_API isphpbd_pose isphpbd_pose_at(isphpbd_vec3 position);     /* no rotation */
 ISPHPBD_API isphpbd_motion isphpbd_motion_at(isphpbd_vec3 position); /* no rotation, at rest */
 
-/* What a surface does to what touches it; the same for colliders, bodies and soft bodies. */
+/* What a surface does to what touches it, for colliders, bodies and soft bodies. */
 typedef struct isphpbd_surface {
     float slip;        /* 0 .. 1, default 1: 1 lets water slide freely (but for its viscosity), 0 holds it: no slip */
-    float restitution; /* 0 .. 1, default 0: share of the approach speed with which water bounces off (rigid only) */
-    float friction;    /* Coulomb, >= 0, default 0.3: against soft bodies */
+    float restitution; /* 0 .. 1, default 0: share of the approach speed with which water bounces off; not off soft
+                          bodies */
+    float friction;    /* Coulomb, >= 0, default 0.3: of colliders and bodies against soft bodies, whose own is in their
+                          ipbd_body_desc; the larger counts */
 } isphpbd_surface;
 
 /* ==== [colliders] still, or moved by you: they push and are not pushed =============================================*/
 typedef struct isphpbd_collider_desc {
     isphpbd_shape shape; /* default plane */
-    bool container;      /* default false; true: box, sphere, capsule are hollow and hold everything inside */
+    bool container;      /* default false; true: box, sphere, capsule are hollow and hold everything inside; any other
+                            shape is refused */
     isphpbd_pose pose;   /* default identity */
     isphpbd_surface surface;
     uint32_t layer, mask; /* default 1, ~0 */
     uint32_t cookie;
 } isphpbd_collider_desc;
 ISPHPBD_API isphpbd_collider_desc isphpbd_collider_desc_default(void);
+/* BAD_DESC, BAD_MESH for the mesh of a shell or solid, or CAPACITY for capacity.colliders or capacity.mesh_triangles.
+   Arrays are copied. A mesh or heightfield costs O(n log n) in its triangles: it may stall a frame. */
 ISPHPBD_API isphpbd_collider isphpbd_collider_create(isphpbd_world *world, const isphpbd_collider_desc *desc,
                                                      isphpbd_result *why);
+/* Vertices attached to it are free again. Linear in soft vertices, and in the triangles of later meshes. */
 ISPHPBD_API isphpbd_result isphpbd_collider_destroy(isphpbd_world *world, isphpbd_collider collider);
 /* Where it shall be at the end of the next step; it gets there evenly, pushing what is in the way. */
 ISPHPBD_API isphpbd_result isphpbd_collider_move(isphpbd_world *world, isphpbd_collider collider, isphpbd_pose pose);
 /* At once, without sweeping along; what it lands on is pushed out. */
 ISPHPBD_API isphpbd_result isphpbd_collider_teleport(isphpbd_world *world, isphpbd_collider collider,
                                                      isphpbd_pose pose);
+/* Where it is now: at the end of the last substep, or where it was teleported to since. */
 ISPHPBD_API isphpbd_result isphpbd_collider_pose(const isphpbd_world *world, isphpbd_collider collider,
                                                  isphpbd_pose *pose);
-/* What water and soft bodies did to it since the last call; reading clears it. */
+/* What water and soft bodies did to it since the last call; reading clears it, and is LOCKED like a change. */
 ISPHPBD_API isphpbd_result isphpbd_collider_take(isphpbd_world *world, isphpbd_collider collider,
                                                  isphpbd_impulse *impulse);
 
-/* A region that swallows water: box, sphere or capsule. */
+/* A region that swallows water at the end of every step: a box, sphere or capsule, any other is BAD_ARGUMENT. `mask`
+   says which fluids, by their layers. CAPACITY for capacity.sinks. A step with sinks costs particles * sinks more. */
 ISPHPBD_API isphpbd_sink isphpbd_sink_create(isphpbd_world *world, const isphpbd_shape *shape, isphpbd_pose pose,
                                              uint32_t mask, isphpbd_result *why);
 ISPHPBD_API isphpbd_result isphpbd_sink_destroy(isphpbd_world *world, isphpbd_sink sink);
@@ -399,51 +445,63 @@ ISPHPBD_API int64_t isphpbd_sink_count(const isphpbd_world *world, isphpbd_sink 
 
 /* ==== [bodies] rigid bodies of the host engine ======================================================================
    Before every step give each body's motion; after it take the impulse, add impulse / mass to the host's velocity (and
-   the angular one), and let the host do its gravity, contacts and joints. Inside a step the world predicts the body:
+   the angular one), and let the host do its gravity, contacts and joints. Inside a step the world predicts the body by
    its velocity, gravity * gravity_scale, and what water and soft bodies do to it; the host's body is never moved. */
 typedef struct isphpbd_body_desc {
-    isphpbd_shape shape;   /* default sphere of 0.5 m; its origin is the centre of mass */
-    float mass;            /* kg, > 0; default 1. One-way: one_way = true */
-    isphpbd_vec3 inertia;  /* kg m^2 about the local axes; 0 (default): of the filled shape */
-    bool one_way;          /* default false; true: pushes water and is not pushed (the impulse is still measured) */
-    float gravity_scale;   /* default 1: share of the world's gravity that the host will apply to it */
+    isphpbd_shape shape;   /* default sphere of 0.5 m; its origin is the centre of mass. No plane or heightfield */
+    float mass;            /* kg, 1e-9 .. 1e12, default 1 */
+    isphpbd_vec3 inertia;  /* kg m^2 about the local axes, each 1e-20 .. 1e20; 0 0 0 (default): that of the filled
+                              shape, for a shell that of its surface */
+    bool one_way;          /* default false; true: pushes water and soft bodies and is not pushed (the impulse is still
+                              measured) */
+    float gravity_scale;   /* default 1, within 1000: share of the world's gravity that the host will apply to it */
     isphpbd_motion motion; /* at the start; default at rest in the origin */
     isphpbd_surface surface;
     uint32_t layer, mask; /* default 1, ~0 */
     uint32_t cookie;
 } isphpbd_body_desc;
 ISPHPBD_API isphpbd_body_desc isphpbd_body_desc_default(void);
+/* Refused and costs like isphpbd_collider_create(), with capacity.bodies. */
 ISPHPBD_API isphpbd_body isphpbd_body_create(isphpbd_world *world, const isphpbd_body_desc *desc, isphpbd_result *why);
+/* As isphpbd_collider_destroy(). An impulse that was not taken is lost. */
 ISPHPBD_API isphpbd_result isphpbd_body_destroy(isphpbd_world *world, isphpbd_body body);
-/* State in. A pose farther than two spacings from where the world predicted it counts as a teleport. */
+/* State in, from the next step on. A position farther than two spacings from where the world predicted it counts as a
+   teleport: soft bodies are not swept along. */
 ISPHPBD_API isphpbd_result isphpbd_body_put(isphpbd_world *world, isphpbd_body body, const isphpbd_motion *motion);
-/* Impulses out: since the last call; reading clears them. */
+/* Impulses out: since the last call, gravity not included; reading clears them. */
 ISPHPBD_API isphpbd_result isphpbd_body_take(isphpbd_world *world, isphpbd_body body, isphpbd_impulse *impulse);
-/* The same for many at once: all or none (put); a bad handle gets a zero impulse and BAD_HANDLE (take). */
+/* The same for count >= 0 at once: all or none (put); a bad handle gets a zero impulse, the others theirs, and the
+   answer is BAD_HANDLE (take). Linear in count. */
 ISPHPBD_API isphpbd_result isphpbd_bodies_put(isphpbd_world *world, const isphpbd_body *bodies,
                                               const isphpbd_motion *motions, int count);
 ISPHPBD_API isphpbd_result isphpbd_bodies_take(isphpbd_world *world, const isphpbd_body *bodies,
                                                isphpbd_impulse *impulses, int count);
-/* Where the world expects it to be now: for hosts that only want water to carry a few props. */
+/* Where the world expects it to be, and how fast, at the end of the last substep: for hosts that only want water to
+   carry a few props. What was put since is not in it. */
 ISPHPBD_API isphpbd_result isphpbd_body_predicted(const isphpbd_world *world, isphpbd_body body,
                                                   isphpbd_motion *motion);
+/* From the next step on, with units and ranges as in the desc; an inertia of 0 0 0 goes with the mass. */
 ISPHPBD_API isphpbd_result isphpbd_body_set_mass(isphpbd_world *world, isphpbd_body body, float mass,
                                                  isphpbd_vec3 inertia);
 
 /* ==== [softs] cloth, closed shells, soft solids ====================================================================*/
 typedef struct isphpbd_soft_desc {
     ipbd_body_desc body;     /* geometry, material, pins; its layer, mask and friction count */
-    isphpbd_surface surface; /* towards water; friction of `body` counts against solids */
+    isphpbd_surface surface; /* towards water: only slip counts, but all are checked */
     bool wet;                /* default true; false: water does not meet it */
     uint32_t cookie;
 } isphpbd_soft_desc;
 ISPHPBD_API isphpbd_soft_desc isphpbd_soft_desc_default(void);
+/* Refused and costs like ipbd_body_create(): BAD_DESC, BAD_MESH, CAPACITY (of capacity.soft; the logger names it),
+   OUT_OF_MEMORY for the block that it borrows; O(n log n), so it may stall a frame. */
 ISPHPBD_API isphpbd_soft isphpbd_soft_create(isphpbd_world *world, const isphpbd_soft_desc *desc, isphpbd_result *why);
+/* With its skins and attachments. Linear in what soft bodies have: later ones move up, views become stale. */
 ISPHPBD_API isphpbd_result isphpbd_soft_destroy(isphpbd_world *world, isphpbd_soft soft);
 /* For the calls of isphpbd_pbd.h with isphpbd_world_softs(): ipbd_pin, ipbd_body_view, ipbd_skin_create ... Null if the
    handle is bad. */
 ISPHPBD_API ipbd_body isphpbd_soft_body(const isphpbd_world *world, isphpbd_soft soft);
-/* Ties a vertex (of the input mesh) to a body or a collider, where it is now. */
+/* Ties a vertex (of the input mesh) to a body or a collider, where it is now; BAD_ARGUMENT for a vertex that the body
+   does not have. The pull becomes part of the impulse. Ends with ipbd_unpin(), or when one of the two is destroyed. */
 ISPHPBD_API isphpbd_result isphpbd_soft_attach_body(isphpbd_world *world, isphpbd_soft soft, int vertex,
                                                     isphpbd_body body);
 ISPHPBD_API isphpbd_result isphpbd_soft_attach_collider(isphpbd_world *world, isphpbd_soft soft, int vertex,
@@ -451,20 +509,24 @@ ISPHPBD_API isphpbd_result isphpbd_soft_attach_collider(isphpbd_world *world, is
 
 /* ==== [reading] views: valid until the next call with a non-const world ============================================*/
 typedef struct isphpbd_points {
-    /* x, y, z at the start of every stride; previous[i] is where position[i] was one step ago (NULL without
-       interpolation): draw previous + alpha (position - previous) */
+    /* m, m, m/s; x, y, z at the start of every stride. previous[i] is where position[i] was one step ago: draw
+       previous + alpha (position - previous). It is NULL without interpolation; for particles, too, inside on_substep
+       and after isph_ calls have added or removed some, until the next step */
     const float *position, *previous, *velocity;
     size_t position_stride, previous_stride, velocity_stride; /* bytes */
     const uint32_t *id;   /* of particles: stable; NULL for vertices, whose order is fixed */
     const uint8_t *fluid; /* of particles: number of the fluid, in order of creation; else NULL */
-    int count;
+    int count;            /* entries of all arrays */
 } isphpbd_points;
-ISPHPBD_API isphpbd_points isphpbd_fluid_points(const isphpbd_world *world); /* of all fluids */
+/* The particles of all fluids, or the vertices of one soft body in the order of ipbd_body_view(). Nothing is copied. */
+ISPHPBD_API isphpbd_points isphpbd_fluid_points(const isphpbd_world *world);
 ISPHPBD_API isphpbd_points isphpbd_soft_points(const isphpbd_world *world, isphpbd_soft soft);
-ISPHPBD_API int isphpbd_fluid_index(const isphpbd_world *world, isphpbd_fluid fluid); /* in points.fluid; -1: bad */
+/* What stands for this fluid in points.fluid; -1 for a bad handle. */
+ISPHPBD_API int isphpbd_fluid_index(const isphpbd_world *world, isphpbd_fluid fluid);
 
 typedef struct isphpbd_stats {
     size_t bytes; /* of all, taken at creation */
+    /* there are now */
     int fluid_particles, soft_vertices, soft_triangles, constraints, fluids, emitters, sinks, softs, colliders, bodies;
     /* of the last step */
     int substeps, soft_substeps;
@@ -474,53 +536,63 @@ typedef struct isphpbd_stats {
     int contacts;                                /* water particles touching soft bodies in the last substep */
     int culled;                                  /* particles removed because they could not be saved */
     int returned;                                /* particles that had no place or a wrong one and got a neighbour's */
-    int quarantined;
-    float pressure_residual, density_residual;
-    float density_error_mean, density_error_max, compression_mean;
+    int quarantined;                             /* particles and vertices that were not finite and were put back */
+    float pressure_residual, density_residual;   /* relative, where the solves of the last substep stopped */
+    float density_error_mean, density_error_max, compression_mean; /* as in isph_stats, of the last substep */
     /* m/s, where water touched soft bodies in the last substep, along the normals: how the pressure solve had the wall
-       move against how the constraints moved it when the last round ended, mean and largest; */
+       move against how the constraints moved it when the last round ended, mean and largest */
     float coupling_mismatch, coupling_mismatch_max;
-    float touching_speed; /* and mean speed of particles against it: flow along curved walls, and their noise */
-    float volume_error;   /* largest |volume / volume at rest - 1| of soft bodies that keep theirs */
+    float touching_speed; /* m/s, mean speed of particles against it: flow along curved walls, and their noise */
+    float volume_error;   /* now: largest |volume / volume at rest - 1| of soft bodies that keep theirs */
     float max_speed;         /* m/s, of particles */
     /* since creation */
     int64_t steps, total_substeps, total_pressure_iterations, total_density_iterations, total_outer_iterations;
-    int64_t total_culled, total_returned, total_emitted, total_removed;
+    int64_t total_culled, total_returned, total_emitted, total_removed; /* removed: by sinks, lifetimes and
+                                                                           isphpbd_fluid_clear() */
     double time, dropped_seconds; /* s */
-    /* clock ticks of the last step; 0 without a clock */
+    /* clock ticks of the last step, by stage; 0 without a clock */
     uint64_t ticks_step, ticks_neighbours, ticks_walls, ticks_viscosity, ticks_pressure, ticks_move, ticks_coupling,
         ticks_constraints;
 } isphpbd_stats;
+/* Linear in soft vertices, and in the triangles of soft bodies that keep their volume. */
 ISPHPBD_API isphpbd_stats isphpbd_world_stats(const isphpbd_world *world);
 
-/* 64-bit digest of everything that affects the future. Linear. */
+/* 64-bit digest of everything that affects the future; equal for equal states. Linear in the state. */
 ISPHPBD_API uint64_t isphpbd_world_hash(const isphpbd_world *world);
-/* Writes a snapshot when `capacity` is enough; always returns the size needed (at most 64 bytes per particle, plus soft
-   bodies). Resuming from it gives the same bits as going on. A step that a deadline left unfinished is saved between
-   its substeps: the one under way as not begun. */
+/* Writes a snapshot to `bytes` when `capacity` is enough and `bytes` not NULL; always returns the size needed (at most
+   64 bytes per particle, plus soft bodies). Resuming from it gives the same bits as going on. A step that a deadline
+   left unfinished is saved between its substeps: the one under way as not begun. For machines of the same byte order
+   (ipbd_save()). Linear in the state. */
 ISPHPBD_API size_t isphpbd_world_save(const isphpbd_world *world, void *bytes, size_t capacity);
-/* Into a world of the same desc with the same objects, created in the same order. BAD_SNAPSHOT leaves all as it was. */
+/* Into a world of the same desc with the same objects, created in the same order; handles stay good. Gravity, wind and
+   budget come from the snapshot. BAD_SNAPSHOT for any other, or a damaged one. All of it is checked first; linear in
+   the state. */
 ISPHPBD_API isphpbd_result isphpbd_world_load(isphpbd_world *world, const void *bytes, size_t size);
 
 enum { /* what to draw */
-       ISPHPBD_DRAW_PARTICLES = 1,
-       ISPHPBD_DRAW_SOFTS = 2,
-       ISPHPBD_DRAW_COLLIDERS = 4,
-       ISPHPBD_DRAW_BODIES = 8,
-       ISPHPBD_DRAW_VELOCITIES = 16,
-       ISPHPBD_DRAW_CONTACTS = 32,
-       ISPHPBD_DRAW_ALL = 63
+       ISPHPBD_DRAW_PARTICLES = 1,   /* points, coloured by fluid */
+       ISPHPBD_DRAW_SOFTS = 2,       /* triangles, or their edges */
+       ISPHPBD_DRAW_COLLIDERS = 4,   /* lines; a plane as a grid about its origin */
+       ISPHPBD_DRAW_BODIES = 8,      /* lines, where the world predicts them */
+       ISPHPBD_DRAW_VELOCITIES = 16, /* of particles and soft vertices: lines as long as the way of a step */
+       ISPHPBD_DRAW_CONTACTS = 32,   /* points of soft bodies that water touched in the last substep */
+       ISPHPBD_DRAW_ALL = 63         /* all of these */
 };
-/* Any callback may stay NULL, none may change the world; called with batches of at most 256 items, one colour each:
-   0xrrggbbaa. Soft bodies come as triangles, or as lines where there is no callback for triangles; all the rest as
-   lines and points. */
+/* Any callback may stay NULL, none may change the world (not checked); called with batches of at most 256 items, one
+   colour each: 0xrrggbbaa. Soft bodies come as triangles, or as lines where there is no callback for triangles; all the
+   rest as lines and points. Coordinates and radius in m; arrays are valid during the callback. */
 typedef struct isphpbd_debug_draw {
+    /* count points */
     void (*points)(const isphpbd_vec3 *xyz, const uint32_t *rgba, int count, float radius, void *user);
+    /* 2 * line_count points */
     void (*lines)(const isphpbd_vec3 *pairs, const uint32_t *rgba, int line_count, void *user);
+    /* 3 * triangle_count points */
     void (*triangles)(const isphpbd_vec3 *xyz, const uint32_t *rgba, int triangle_count, void *user);
     uint32_t flags; /* ISPHPBD_DRAW_* */
-    void *user;
+    void *user;     /* yours, handed to all of them */
 } isphpbd_debug_draw;
+/* Calls draw's callbacks until everything that its flags name is drawn. Linear in what is drawn; there is no default:
+   clear the struct first. */
 ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, const isphpbd_debug_draw *draw);
 
 #ifdef __cplusplus
