@@ -132,8 +132,10 @@ extern "C" {
    Cost: constant time, but for a look through the capacity of the pool where something is created.
    Failure: the call has changed nothing and answers an isphpbd_result, or a null handle with the result in *why. A NULL
    world or pointer, or a number that is not finite or out of range, is BAD_ARGUMENT; in a desc, or for a desc that is
-   NULL or was not made by its default function, BAD_DESC. A null, stale or foreign handle is BAD_HANDLE. Calls that only
-   read and have no result answer 0, false or an empty view. `why`, `added`, `ids` and `velocities` may be NULL.
+   NULL, BAD_DESC. A null, stale or foreign handle is BAD_HANDLE. Calls that only read and have no result answer 0,
+   false or an empty view. `why`, `added`, `ids` and `velocities` may be NULL.
+   Descs: X_desc_default() fills one with the defaults that stand beside the fields, and a cookie without which it is
+   refused.
    LOCKED: what changes the world, inside a callback.
    While a step is unfinished (deadline), what adds or removes things, or changes settings, makes the substep under way
    begin again.
@@ -511,7 +513,7 @@ ISPHPBD_API isphpbd_result isphpbd_soft_attach_collider(isphpbd_world *world, is
 typedef struct isphpbd_points {
     /* m, m, m/s; x, y, z at the start of every stride. previous[i] is where position[i] was one step ago: draw
        previous + alpha (position - previous). It is NULL without interpolation; for particles, too, inside on_substep
-       and after isph_ calls have added or removed some, until the next step */
+       and where isph_ calls changed their number, until the next step */
     const float *position, *previous, *velocity;
     size_t position_stride, previous_stride, velocity_stride; /* bytes */
     const uint32_t *id;   /* of particles: stable; NULL for vertices, whose order is fixed */
