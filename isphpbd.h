@@ -356,7 +356,7 @@ typedef enum isphpbd_shape_type {
                                  pushed out */
     ISPHPBD_SHAPE_HEIGHTFIELD /* heights over the xz plane, columns x rows, x fastest, centred: ground */
 } isphpbd_shape_type;
-typedef struct isphpbd_mesh { /* a view: read during the call, never kept */
+typedef struct isphpbd_mesh {  /* a view: read during the call, never kept */
     const float *positions;    /* m; x, y, z at the start of every stride */
     size_t stride_bytes;       /* >= 12 and a multiple of 4; default 12 */
     int vertex_count;          /* 3 .. 2^24 */
@@ -546,11 +546,11 @@ typedef struct isphpbd_stats {
     float coupling_mismatch, coupling_mismatch_max;
     float touching_speed; /* m/s, mean speed of particles against it: flow along curved walls, and their noise */
     float volume_error;   /* now: largest |volume / volume at rest - 1| of soft bodies that keep theirs */
-    float max_speed;         /* m/s, of particles */
-    /* since creation */
+    float max_speed;      /* m/s, of particles */
+    /* since creation, down to dropped_seconds */
     int64_t steps, total_substeps, total_pressure_iterations, total_density_iterations, total_outer_iterations;
-    int64_t total_culled, total_returned, total_emitted, total_removed; /* removed: by sinks, lifetimes and
-                                                                           isphpbd_fluid_clear() */
+    /* removed: by sinks, lifetimes and isphpbd_fluid_clear() */
+    int64_t total_culled, total_returned, total_emitted, total_removed;
     double time, dropped_seconds; /* s */
     /* clock ticks of the last step, by stage; 0 without a clock */
     uint64_t ticks_step, ticks_neighbours, ticks_walls, ticks_viscosity, ticks_pressure, ticks_move, ticks_coupling,
@@ -571,7 +571,7 @@ ISPHPBD_API size_t isphpbd_world_save(const isphpbd_world *world, void *bytes, s
    the state. */
 ISPHPBD_API isphpbd_result isphpbd_world_load(isphpbd_world *world, const void *bytes, size_t size);
 
-enum { /* what to draw */
+enum {                               /* what to draw */
        ISPHPBD_DRAW_PARTICLES = 1,   /* points, coloured by fluid */
        ISPHPBD_DRAW_SOFTS = 2,       /* triangles, or their edges */
        ISPHPBD_DRAW_COLLIDERS = 4,   /* lines; a plane as a grid about its origin */

@@ -309,7 +309,7 @@ typedef struct ipbd_mesh_report {
 typedef enum ipbd_measure { IPBD_ABSENT = 0, IPBD_COMPLIANCE, IPBD_STIFFNESS } ipbd_measure;
 typedef struct ipbd_elasticity {
     ipbd_measure measure; /* which of the three; IPBD_ABSENT: there are no such constraints */
-    float value; /* IPBD_COMPLIANCE: >= 0, unit by use. IPBD_STIFFNESS: in [0, 1] */
+    float value;          /* IPBD_COMPLIANCE: >= 0, unit by use. IPBD_STIFFNESS: in [0, 1] */
 } ipbd_elasticity;
 
 typedef enum ipbd_bend_model {
@@ -431,13 +431,13 @@ typedef struct ipbd_capacity {
 } ipbd_capacity;
 
 typedef struct ipbd_world_desc {
-    isphpbd_vec3 gravity; /* m/s^2; default 0 -9.81 0 */
-    isphpbd_vec3 wind;    /* m/s; default 0 */
-    float air_density;    /* kg/m^3, >= 0; default 1.2 */
-    int substeps;         /* per step, 1 to 1000; default 12 */
-    int iterations;       /* per substep, 1 to 1000; default 1 */
-    float sleep_speed;    /* m/s: a body slower than this everywhere falls asleep; 0: never; default 0.005 */
-    float sleep_seconds;  /* s it has to be that slow, >= 0; default 0.5 */
+    isphpbd_vec3 gravity;        /* m/s^2; default 0 -9.81 0 */
+    isphpbd_vec3 wind;           /* m/s; default 0 */
+    float air_density;           /* kg/m^3, >= 0; default 1.2 */
+    int substeps;                /* per step, 1 to 1000; default 12 */
+    int iterations;              /* per substep, 1 to 1000; default 1 */
+    float sleep_speed;           /* m/s: a body slower than this everywhere falls asleep; 0: never; default 0.005 */
+    float sleep_seconds;         /* s it has to be that slow, >= 0; default 0.5 */
     ipbd_capacity capacity;      /* everything is allocated in ipbd_create; default 28 MB */
     isphpbd_allocator allocator; /* default malloc and free */
     isphpbd_parallel parallel;   /* default OpenMP where compiled in, else one thread */
@@ -490,7 +490,8 @@ ISPHPBD_API isphpbd_result ipbd_shift_origin(ipbd_world *world, isphpbd_vec3 off
 
 typedef struct ipbd_stats {
     size_t bytes; /* of the world's one block */
-    int bodies, sleeping_bodies, vertices, triangles, slabs; /* there are now */
+    /* there are now */
+    int bodies, sleeping_bodies, vertices, triangles, slabs;
     int edges, bends, tetrahedra;                     /* without padding */
     int collider_contacts;                            /* vertices that touched a collider in the last substep */
     int soft_contacts;                                /* pairs in contact, or nearly so, in the last substep */
@@ -532,11 +533,11 @@ ISPHPBD_API isphpbd_result ipbd_body_destroy(ipbd_world *world, ipbd_body body);
 /* A view of a body's arrays: valid until the next call that takes a non-const world. Vertices are in the library's own
    order; vertex_map turns an input vertex into that order. */
 typedef struct ipbd_view {
-    const float *positions;  /* x y z and the effective inverse mass (1/kg) of every vertex */
-    const float *starts;     /* x y z at the start of the last substep, and a pad */
-    const float *velocities; /* x y z in m/s, and a pad */
-    size_t stride_bytes;     /* of the three: 16 */
-    int vertex_count;        /* entries of the three */
+    const float *positions;    /* x y z and the effective inverse mass (1/kg) of every vertex */
+    const float *starts;       /* x y z at the start of the last substep, and a pad */
+    const float *velocities;   /* x y z in m/s, and a pad */
+    size_t stride_bytes;       /* of the three: 16 */
+    int vertex_count;          /* entries of the three */
     const uint32_t *triangles; /* 3 per surface triangle, of this body's vertices, outward for closed surfaces */
     int triangle_count;
     const uint32_t *vertex_map; /* for every input vertex its vertex here, or IPBD_NO_VERTEX */

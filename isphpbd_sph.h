@@ -518,7 +518,7 @@ typedef enum isph_shape {
     ISPH_SHAPE_MESH       /* triangles; a thin shell wet on both sides, or the skin of a solid (see mesh_solid) */
 } isph_shape;
 
-typedef struct isph_mesh { /* a view: read during the call, never kept */
+typedef struct isph_mesh {   /* a view: read during the call, never kept */
     const float *positions;  /* m; x, y, z at the start of every stride, within 2^18 spacings */
     size_t stride_bytes;     /* from one vertex to the next */
     int vertex_count;        /* >= 3 */
@@ -645,7 +645,8 @@ ISPHPBD_API bool isph_fluid_substep_pending(const isph_fluid *fluid);
 ISPHPBD_API uint32_t isph_fluid_flags(const isph_fluid *fluid);
 
 typedef struct isph_stats {
-    int particles, boundaries, triangles; /* there are now */
+    /* there are now */
+    int particles, boundaries, triangles;
     int substeps;             /* of the last step */
     int pressure_iterations;  /* of the last substep, all its rounds (isph_coupler.again) */
     int density_iterations;   /* likewise */
@@ -692,8 +693,8 @@ typedef struct isph_wall {
     float inverse_mass;    /* 1/kg: how the wall yields to an impulse along its normal there; 0: it does not */
     float friction;        /* as in isph_boundary_desc */
     float viscous_grip;    /* likewise */
-    float missed; /* 0 .. 1: share of the pressure that misses it, as beyond the edges of a box; 0: none */
-    uint32_t tag; /* yours, comes back with the impulse */
+    float missed;          /* 0 .. 1: share of the pressure that misses it, as beyond the edges of a box; 0: none */
+    uint32_t tag;          /* yours, comes back with the impulse */
 } isph_wall;
 
 typedef struct isph_wall_impulse {
