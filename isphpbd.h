@@ -187,8 +187,8 @@ typedef struct isphpbd_budget {
     int substeps;              /* per step, 1 .. 1000, default 8: cap of what speed asks for */
     int pressure_iterations;   /* cap per substep, pressure + density, 1 .. 100000, default 50 */
     int soft_substeps;         /* of cloth and soft bodies per step, 1 .. 1000, default 12; at least one per substep. Up
-                                  to four times as many, if the step is long, while water lies on any of them, but not
-                                  when the deadline presses */
+                                  to four times as many, where they would be long, while water lies on any soft body,
+                                  but not when the deadline presses */
     int constraint_iterations; /* per soft substep, 1 .. 1000, default 1 */
     int outer_iterations;      /* rounds of pressure + constraints per substep, 1 .. 16, default 1; see NUMERICS */
     float deadline_seconds;    /* of one advance or step by desc.clock, without which it is refused; 0 (default): none;
@@ -442,6 +442,7 @@ ISPHPBD_API isphpbd_result isphpbd_collider_take(isphpbd_world *world, isphpbd_c
    says which fluids, by their layers. CAPACITY for capacity.sinks. A step with sinks costs particles * sinks more. */
 ISPHPBD_API isphpbd_sink isphpbd_sink_create(isphpbd_world *world, const isphpbd_shape *shape, isphpbd_pose pose,
                                              uint32_t mask, isphpbd_result *why);
+/* What it swallowed stays gone. */
 ISPHPBD_API isphpbd_result isphpbd_sink_destroy(isphpbd_world *world, isphpbd_sink sink);
 ISPHPBD_API int64_t isphpbd_sink_count(const isphpbd_world *world, isphpbd_sink sink); /* swallowed so far */
 

@@ -246,10 +246,11 @@ extern "C" {
    Failure: the call has changed nothing and answers an isphpbd_result, or a null handle with the result in *why. A NULL
    world or desc, or a number that is not finite or out of range, is BAD_ARGUMENT (in a desc BAD_DESC), a null or stale
    handle BAD_HANDLE; a handle of another world is not always told from one of this. Calls that only read and have no
-   result answer 0, false or an empty view. `why` and out pointers of which there are several may be NULL.
+   result answer 0, false or an empty view. `why` may be NULL, and so may each out pointer where a call has several.
    LOCKED: calls with a non-const world inside a callback and between ipbd_step_begin and ipbd_step_finish; some, too,
    while the world has an owner (see ipbd_set_owner).
-   Descs are made by their default functions, which leave a cookie in them, and are read during the call, never kept. */
+   Descs are made by their default functions, which fill in the defaults that stand beside the fields, and a cookie
+   without which they are refused; they are read during the call and never kept. */
 
 /* ---- [pbd-types] ------------------------------------------------------------------------------------------------- */
 
@@ -588,6 +589,7 @@ ISPHPBD_API isphpbd_result ipbd_body_teleport(ipbd_world *world, ipbd_body body,
 ISPHPBD_API isphpbd_result ipbd_body_reset(ipbd_world *world, ipbd_body body);
 /* Wakes a body that sleeps; nothing else. What touches it, moves it or changes it wakes it by itself. */
 ISPHPBD_API isphpbd_result ipbd_body_wake(ipbd_world *world, ipbd_body body);
+/* Does it sleep, at rest and left out of steps? */
 ISPHPBD_API bool ipbd_body_sleeping(const ipbd_world *world, ipbd_body body);
 /* Volume in m^3 that the closed surface (of tetrahedra: their hull) encloses now; 0 for an open one. O(triangles). */
 ISPHPBD_API double ipbd_body_volume(const ipbd_world *world, ipbd_body body);

@@ -238,9 +238,9 @@ extern "C" {
    Failure: the call has changed nothing and answers an isphpbd_result, or a null handle with the result in *why. A NULL
    object is BAD_ARGUMENT; calls that only read one answer 0, false or an empty view. `why` and other pointers that only
    receive something may be NULL. Strides are in bytes, at least 12 and a multiple of 4, else BAD_ARGUMENT (in a mesh
-   BAD_MESH).
-   Descs: X_desc_default() fills one, with a cookie that tells it from memory which was only cleared. It is read during
-   the call and never kept. A NULL desc, a missing cookie or a field out of range is BAD_DESC.
+   BAD_MESH). A handle does not know its fluid: one of another fluid may pass for one of this.
+   Descs: X_desc_default() fills one with the defaults that stand beside the fields, and a cookie without which it is
+   refused. Descs are read during the call and never kept. A NULL one, or a field out of range, is BAD_DESC.
    Objects: X_bytes() answers what X_create() will take from the allocator, to the byte, 0 for a bad desc. X_create()
    makes one allocation; NULL with BAD_DESC or OUT_OF_MEMORY when it fails. X_destroy() gives the memory back; NULL is
    fine. */
@@ -405,7 +405,7 @@ typedef struct isph_fluid_desc {
     int max_substeps;            /* cap per step, 1 .. 10^6, default 8; reported when it bites */
     float cfl;                   /* spacings a particle may move per substep, 0.05 .. 4, default 1 */
     float max_substep_seconds;   /* s, 0 .. 1, default 0: 0.117 sqrt(spacing / g), 8.3 ms for 5 cm */
-    float sound_speed;           /* m/s, weakly compressible only; 0 (default): 10 x the largest expected speed */
+    float sound_speed;           /* m/s, 0 .. 10^5, weakly compressible only; 0 (default): 10 x the expected speed */
     float max_speed;             /* m/s, 0 .. 10^6, default 0: 1000 spacings per second but at least 50 m/s; what is
                                     faster is slowed down to it */
     int particle_capacity;       /* default 32768, at most 2^24 (and 2^31 matrix entries); about 1 KB each */
