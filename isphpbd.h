@@ -104,11 +104,13 @@ NUMERICS AND UNITS
 
 ERRORS
     Calls that can fail answer an isphpbd_result, or a null handle and *why, and have changed nothing unless it is
-    ISPHPBD_OK. The logger tells in words what was wrong. Steps answer a bit field that names the limit to raise. A
-    particle that has no place on its side takes a neighbour's (stats.returned), else it is removed and counted; nothing
-    that is not finite spreads. Water remembers which closed shell it is inside of, if any: a particle that got through
-    is put back in the same way within eight substeps. Where you add or move water, or put a shell, is where it belongs,
-    but for the inside of solids: there it joins other water, and is removed where there is none.
+    ISPHPBD_OK. The logger tells in words what was wrong, once; where a solver inside refuses something, in its words
+    (particle_capacity is then capacity.fluid_particles). Steps answer a bit field that names the limit to raise; the
+    logger gets a warning when a kind of flag comes for the first time in the life of the world. A particle that has no
+    place on its side takes a neighbour's (stats.returned), else it is removed and counted; nothing that is not finite
+    spreads. Water remembers which closed shell it is inside of, if any: a particle that got through is put back in the
+    same way within eight substeps. Where you add or move water, or put a shell, is where it belongs, but for the inside
+    of solids: there it joins other water, and is removed where there is none.
 
 READING
     Abu Rumman, Nair, Mueller, Barthe, Vanderhaeghe: ISPH-PBD: coupled simulation of incompressible fluids and
@@ -218,7 +220,7 @@ typedef struct isphpbd_world_desc {
     isph_solver solver;       /* default ISPH_SOLVER_INCOMPRESSIBLE */
     bool density_projection;  /* default true: keeps the volume; false only for comparison */
     float cfl;                /* spacings that water may move per substep, default 1 */
-    float tolerance;          /* of the pressure solve, default 0.05 */
+    float tolerance;          /* of the pressure solve, >= 0 and < 1, default 0.05 */
     float coupling_tolerance; /* m/s, default 0.5e-3: rounds are made until stats.coupling_mismatch is below it */
     isphpbd_rigid_scheme rigid_scheme; /* default ISPHPBD_RIGID_GLOBAL */
     bool interpolation; /* default true: keeps the previous positions for rendering between steps, 16 bytes per particle
@@ -227,7 +229,7 @@ typedef struct isphpbd_world_desc {
     isphpbd_capacity capacity;        /* defaults as above */
     isphpbd_allocator allocator;      /* default malloc */
     isphpbd_parallel parallel;        /* default OpenMP where compiled in, else serial */
-    isphpbd_logger logger;            /* default silent */
+    isphpbd_logger logger;            /* default silent; see ERRORS */
     isphpbd_clock clock;              /* default none: no stage timers, no deadline */
     double ticks_per_second;          /* of the clock, > 0, default 1e9 */
     isphpbd_substep_watch on_substep; /* default none */
@@ -271,7 +273,10 @@ enum {                                    /* what was cut, and what to raise */
        ISPHPBD_STEP_QUARANTINED = 128,    /* something not finite was put to rest */
        ISPHPBD_STEP_CROWDED = 256,        /* particles on top of each other are being spread */
        ISPHPBD_STEP_CONTACTS_FULL = 512,  /* capacity.soft.contacts: some contacts of soft bodies were ignored */
-       ISPHPBD_STEP_REFUSED = 1024        /* no world, bad time, or inside a callback: nothing happened */
+       ISPHPBD_STEP_REFUSED = 1024,       /* no world, bad time, or inside a callback: nothing happened */
+       ISPHPBD_STEP_SPEED_CLAMPED = 2048, /* water beyond 1000 spacings per second, or 50 m/s, was slowed down to it */
+       ISPHPBD_STEP_WALLS_CAPPED = 4096,  /* a particle met more than 6 walls at once; the farthest were ignored */
+       ISPHPBD_STEP_FROZEN = 8192         /* budget.soft_substeps: colliding soft parts moved as one piece for one */
 };
 typedef struct isphpbd_step_info {
     int steps;             /* finished now */
@@ -514,7 +519,7 @@ ISPHPBD_API isphpbd_result isphpbd_soft_attach_collider(isphpbd_world *world, is
 typedef struct isphpbd_points {
     /* m, m, m/s; x, y, z at the start of every stride. previous[i] is where position[i] was one step ago: draw
        previous + alpha (position - previous). It is NULL without interpolation; for particles, too, inside on_substep
-       and where isph_ calls changed their number, until the next step */
+       and after isph_ calls added or removed some, until the next step */
     const float *position, *previous, *velocity;
     size_t position_stride, previous_stride, velocity_stride; /* bytes */
     const uint32_t *id;   /* of particles: stable; NULL for vertices, whose order is fixed */
@@ -568,8 +573,9 @@ ISPHPBD_API uint64_t isphpbd_world_hash(const isphpbd_world *world);
    (ipbd_save()). Linear in the state. */
 ISPHPBD_API size_t isphpbd_world_save(const isphpbd_world *world, void *bytes, size_t capacity);
 /* Into a world of the same desc with the same objects, created in the same order; handles stay good. Gravity, wind and
-   budget come from the snapshot. BAD_SNAPSHOT for any other, or a damaged one. All of it is checked first; linear in
-   the state. */
+   budget come from the snapshot; interpolation and the callbacks may differ, and all else in the desc has to be the
+   same, to the bit. BAD_SNAPSHOT for any other, or a damaged one; the logger says why. All of it is checked first;
+   linear in the state. */
 ISPHPBD_API isphpbd_result isphpbd_world_load(isphpbd_world *world, const void *bytes, size_t size);
 
 enum {                               /* what to draw */
@@ -913,6 +919,7 @@ struct isphpbd_world {
     isphpbdx_pace pace;
     isphpbd_stats stats; /* what the solvers do not count themselves */
     double owed;         /* s that isphpbd_world_advance() has not stepped yet */
+    uint32_t told;       /* kinds of flags that the logger knows of */
     isphpbdx_coupling coupling;
     /* of particles, by the slot of their id */
     float *previous;  /* x, y, z one step ago */
@@ -921,7 +928,8 @@ struct isphpbd_world {
     uint32_t *mortal; /* the id that `life` belongs to */
     /* in the order of the view */
     float *gathered;      /* previous; also scratch for isphpbd_fluid_fill_soft() */
-    int gathered_count;   /* -1: none */
+    bool is_gathered;
+    uint32_t gathered_at; /* changes of the fluid by then: after others it is of other particles */
     float *soft_previous; /* x, y, z of every soft vertex one step ago */
 };
 
@@ -3490,7 +3498,6 @@ static const char *isphpbdx_capacity_fault(const isphpbd_capacity *c) {
 }
 static const char *isphpbdx_desc_fault(const isphpbd_world_desc *d) {
     const char *fault;
-    if (d->cookie != ISPHPBDX_COOKIE_WORLD) return "make the world desc with isphpbd_world_desc_default()";
     if (!isphpbdx_vector_ok(d->gravity, ISPHPBDX_HUGE) || !isphpbdx_vector_ok(d->wind, 1e4f))
         return "gravity or wind is not finite or too large";
     if (!isphpbdx_between(d->step_seconds, 1e-5f, ISPHPBDX_LONGEST_STEP)) return "step_seconds must be 1e-5..0.1";
@@ -3565,16 +3572,14 @@ static isphpbd_result isphpbdx_measure(const isphpbd_world_desc *desc, isphpbd_w
     memset(measured, 0, sizeof *measured);
     measured->desc = *desc;
     measured->desc.capacity.fluid_particles = isphpbdx_maxi(desc->capacity.fluid_particles, 1);
+    if (desc->cookie != ISPHPBDX_COOKIE_WORLD) return ISPHPBD_BAD_DESC; /* what looks like a logger may be none */
     fault = isphpbdx_desc_fault(desc);
     if (fault) return isphpbdx_refuse(measured, ISPHPBD_BAD_DESC, fault);
     if (!isphpbdx_allocator_ready(&measured->desc.allocator))
         return isphpbdx_refuse(measured, ISPHPBD_BAD_DESC, "the allocator needs both alloc and free");
     fluid = isphpbdx_inner_fluid(&measured->desc), soft = isphpbdx_inner_softs(&measured->desc);
-    blocks[1] = isph_fluid_bytes(&fluid), blocks[2] = ipbd_bytes(&soft);
-    if (!blocks[1])
-        return isphpbdx_refuse(measured, ISPHPBD_BAD_DESC,
-                               "solver, spacing, support, cfl or tolerance is out of range");
-    if (!blocks[2]) return isphpbdx_refuse(measured, ISPHPBD_BAD_DESC, "capacity.soft is out of range");
+    blocks[1] = isph_fluid_bytes(&fluid), blocks[2] = blocks[1] ? ipbd_bytes(&soft) : 0;
+    if (!blocks[1] || !blocks[2]) return ISPHPBD_BAD_DESC; /* they told the logger why */
     isphpbdx_layout_world(measured, &layout);
     blocks[0] = layout.used;
     if (layout.overflow || blocks[1] > (size_t)-1 - blocks[0] || blocks[2] > (size_t)-1 - blocks[0] - blocks[1])
@@ -3595,7 +3600,7 @@ static uint32_t isphpbdx_tag(const isphpbd_world *world) {
 }
 static void isphpbdx_forget_particles(isphpbd_world *world) {
     int i;
-    world->gathered_count = -1;
+    world->is_gathered = false;
     for (i = 0; i < world->desc.capacity.fluid_particles; ++i) {
         world->mortal[i] = ~(uint32_t)i; /* no id has these bits in this slot */
         if (world->known) world->known[i] = ~(uint32_t)i;
@@ -3643,6 +3648,7 @@ ISPHPBD_API isphpbd_world *isphpbd_world_create(const isphpbd_world_desc *desc, 
     fluid = isphpbdx_inner_fluid(inner), soft = isphpbdx_inner_softs(inner);
     if (world) world->fluid = isph_fluid_create(&fluid, &result);
     if (world && world->fluid) world->soft = ipbd_create(&soft, &result);
+    if (world && world->fluid) world->fluid->told = ~0u; /* the world warns in its own words */
     if (world && world->soft) result = isphpbdx_coupling_ready(world);
     isphpbdx_why(why, result);
     if (result == ISPHPBD_OK) return isphpbdx_lock(world), world;
@@ -3705,7 +3711,7 @@ static void isphpbdx_gather(isphpbd_world *world) {
                 : (const float *)(const void *)((const char *)view.position + view.stride_bytes * (size_t)i);
         memcpy(world->gathered + 3 * (size_t)i, from, 3 * sizeof(float));
     }
-    world->gathered_count = view.count;
+    world->is_gathered = true, world->gathered_at = world->fluid->changes;
 }
 /* Before a step: where everything is now will be the previous position. */
 static void isphpbdx_remember(isphpbd_world *world) {
@@ -3775,7 +3781,7 @@ ISPHPBD_API isphpbd_fluid isphpbd_fluid_create(isphpbd_world *world, const isphp
     fluid->material = isph_material_create(world->fluid, &desc->material, &result);
     isphpbdx_lock(world);
     isphpbdx_why(why, result);
-    if (result != ISPHPBD_OK) return isphpbdx_refuse(world, result, "density or viscosity is out of range"), handle;
+    if (result != ISPHPBD_OK) return handle; /* the fluid told the logger why */
     fluid->layer = desc->layer, fluid->mask = desc->mask;
     handle.id = isphpbdx_enter(world, ISPHPBDX_FLUIDS, fluid), handle.world = world->tag;
     isphpbdx_update_masks(world);
@@ -3802,6 +3808,10 @@ static void *isphpbdx_edit(isphpbd_world *world, isphpbdx_kind kind, uint32_t id
 static isphpbdx_fluid *isphpbdx_fluid_edit(isphpbd_world *world, isphpbd_fluid handle, isphpbd_result *result) {
     return (isphpbdx_fluid *)isphpbdx_edit(world, ISPHPBDX_FLUIDS, handle.id, handle.world, result);
 }
+/* Passes on why the fluid refused particles; that there is no room it tells the logger itself. */
+static isphpbd_result isphpbdx_not_added(const isphpbd_world *world, isphpbd_result result, const char *text) {
+    return result == ISPHPBD_CAPACITY ? result : isphpbdx_refuse(world, result, text);
+}
 ISPHPBD_API isphpbd_result isphpbd_fluid_add_box(isphpbd_world *world, isphpbd_fluid fluid, isphpbd_vec3 lo,
                                                  isphpbd_vec3 hi, isphpbd_vec3 velocity, int *added) {
     isphpbd_result result;
@@ -3809,7 +3819,7 @@ ISPHPBD_API isphpbd_result isphpbd_fluid_add_box(isphpbd_world *world, isphpbd_f
     if (added) *added = 0;
     if (!record) return result;
     result = isph_particles_add_box(world->fluid, record->material, lo, hi, velocity, added);
-    if (result != ISPHPBD_OK) return isphpbdx_refuse(world, result, "the box of water was not added");
+    if (result != ISPHPBD_OK) return isphpbdx_not_added(world, result, "the box of water was not added");
     isphpbdx_gather(world);
     return ISPHPBD_OK;
 }
@@ -3821,7 +3831,7 @@ ISPHPBD_API isphpbd_result isphpbd_fluid_add(isphpbd_world *world, isphpbd_fluid
     if (!record) return result;
     result = isph_particles_add(world->fluid, record->material, positions, position_stride, velocities, velocity_stride,
                                 count, ids);
-    if (result != ISPHPBD_OK) return isphpbdx_refuse(world, result, "the particles were not added");
+    if (result != ISPHPBD_OK) return isphpbdx_not_added(world, result, "the particles were not added");
     isphpbdx_gather(world);
     return ISPHPBD_OK;
 }
@@ -4306,7 +4316,7 @@ static isph_boundary isphpbdx_ground_create(isphpbd_world *world, isph_boundary_
     bytes = layout.used, layout.used = 0;
     layout.base = (unsigned char *)isphpbdx_allocate(allocator, bytes);
     *why = ISPHPBD_OUT_OF_MEMORY;
-    if (!layout.base) return made;
+    if (!layout.base) return isphpbdx_refuse(world, *why, "no temporary memory for a heightfield"), made;
     isphpbdx_ground_layout(&ground, &layout, shape);
     isphpbdx_ground_build(&ground, shape, 4.0f * world->desc.spacing);
     wall->mesh.positions = ground.points, wall->mesh.stride_bytes = 3 * sizeof(float);
@@ -4341,11 +4351,11 @@ static isphpbd_result isphpbdx_solid_create(isphpbd_world *world, isphpbdx_solid
     solid->end = solid->from = solid->goal = solid->next = solid->now.pose;
     solid->given = solid->now;
     solid->wall = isphpbdx_wall_create(world, solid, shape, &result);
-    if (result != ISPHPBD_OK) return isphpbdx_refuse(world, result, "the fluid refused the shape");
+    if (result != ISPHPBD_OK) return result; /* whoever refused it told the logger why */
     solid->collider = isphpbdx_soft_collider(world, solid, shape, &result);
     if (result == ISPHPBD_OK) return ISPHPBD_OK;
     isph_boundary_destroy(world->fluid, solid->wall);
-    return isphpbdx_refuse(world, result, "the soft bodies refused the shape");
+    return result;
 }
 static void isphpbdx_solid_destroy(isphpbd_world *world, isphpbdx_kind kind, isphpbdx_solid *solid) {
     isphpbdx_unlock(world);
@@ -5130,6 +5140,7 @@ static int isphpbdx_soft_count(const isphpbd_world *world, float h) {
 static void isphpbdx_softs_flags(isphpbd_world *world, uint32_t flags) {
     if (flags & IPBD_STEP_CONTACTS_FULL) world->run.flags |= ISPHPBD_STEP_CONTACTS_FULL;
     if (flags & IPBD_STEP_QUARANTINE) world->run.flags |= ISPHPBD_STEP_QUARANTINED;
+    if (flags & IPBD_STEP_FROZEN) world->run.flags |= ISPHPBD_STEP_FROZEN;
 }
 /* All soft substeps of one substep of the fluid. */
 static void isphpbdx_softs_substep(isphpbd_world *world, float h) {
@@ -5223,6 +5234,8 @@ static void isphpbdx_fluid_flags(isphpbd_world *world, uint32_t flags) {
     if (flags & ISPH_STEP_SUBSTEPS_CAPPED) world->run.flags |= ISPHPBD_STEP_SUBSTEPS_CAPPED;
     if (flags & ISPH_STEP_CROWDED) world->run.flags |= ISPHPBD_STEP_CROWDED;
     if (flags & ISPH_STEP_QUARANTINED) world->run.flags |= ISPHPBD_STEP_QUARANTINED;
+    if (flags & ISPH_STEP_SPEED_CLAMPED) world->run.flags |= ISPHPBD_STEP_SPEED_CLAMPED;
+    if (flags & ISPH_STEP_WALLS_CAPPED) world->run.flags |= ISPHPBD_STEP_WALLS_CAPPED;
 }
 static void isphpbdx_count_substep(isphpbd_world *world) {
     const isph_stats fluid = isph_fluid_stats(world->fluid);
@@ -5268,7 +5281,7 @@ static void isphpbdx_substep_end(isphpbd_world *world) {
     isphpbdx_solids_end(world);
     isphpbdx_coupling_end(world, h);
     isphpbdx_count_substep(world);
-    world->gathered_count = -1; /* the order of the particles is a new one */
+    world->is_gathered = false; /* the order of the particles is a new one */
     isphpbdx_show_substep(world, h);
     isphpbdx_emit_all(world, h);
     run->substep_pending = false;
@@ -5302,7 +5315,7 @@ static void isphpbdx_step_end(isphpbd_world *world) {
 /* Time is up: what is shown until the next call. */
 static bool isphpbdx_step_leave(isphpbd_world *world) {
     world->run.flags |= ISPHPBD_STEP_DEADLINE;
-    if (world->gathered_count < 0) {
+    if (!world->is_gathered) {
         isphpbdx_gather(world);
         isphpbdx_pace_note(world, ISPHPBDX_UNIT_LEAVE);
     }
@@ -5333,6 +5346,28 @@ static isphpbd_step_info isphpbdx_refused(void) {
     info.flags = ISPHPBD_STEP_REFUSED;
     return info;
 }
+/* Each kind of flag is worth one message in the life of a world; later ones only the flags tell. */
+static void isphpbdx_warn(isphpbd_world *world, uint32_t flags) {
+    static const char *const text[] = {"a solve stopped at budget.pressure_iterations",
+                                       "budget.substeps is too small for the speed: things are held back",
+                                       "budget.outer_iterations ended before coupling_tolerance was met",
+                                       "budget.steps_per_advance is too small for the frames: time is dropped",
+                                       "budget.deadline_seconds cut the work",
+                                       "capacity.fluid_particles: an emitter could not emit",
+                                       "particles that could not be saved were removed",
+                                       "something not finite was put to rest",
+                                       "too many particles in one place: they are being spread",
+                                       "capacity.soft.contacts: some contacts of soft bodies were ignored",
+                                       NULL,
+                                       "water faster than the limit was slowed down to it",
+                                       "a particle met more than 6 walls: the farthest were ignored",
+                                       "budget.soft_substeps: colliding soft parts had to move as one piece"};
+    int k;
+    for (k = 0; k < (int)(sizeof text / sizeof *text); ++k)
+        if ((flags & ~world->told & 1u << k) && text[k])
+            isphpbdx_log(&world->desc.logger, ISPHPBD_LOG_WARNING, ISPHPBD_OK, text[k]);
+    world->told |= flags;
+}
 ISPHPBD_API isphpbd_step_info isphpbd_world_step(isphpbd_world *world, float seconds) {
     isphpbd_step_info info = isphpbdx_refused();
     if (isphpbdx_open(world) != ISPHPBD_OK) return info;
@@ -5343,6 +5378,7 @@ ISPHPBD_API isphpbd_step_info isphpbd_world_step(isphpbd_world *world, float sec
     info.steps = isphpbdx_step(world, seconds);
     world->busy = false;
     info.flags = world->run.flags;
+    isphpbdx_warn(world, info.flags);
     info.alpha = 1.0f;
     return info;
 }
@@ -5381,6 +5417,7 @@ ISPHPBD_API isphpbd_step_info isphpbd_world_advance(isphpbd_world *world, float 
         info.dropped_seconds = (float)beyond, info.flags |= ISPHPBD_STEP_TIME_DROPPED;
         world->owed -= beyond, world->stats.dropped_seconds += beyond;
     }
+    isphpbdx_warn(world, info.flags);
     info.alpha = world->run.pending ? 1.0f : isphpbdx_clamp((float)(world->owed / step), 0.0f, 1.0f);
     return info;
 }
@@ -5395,7 +5432,7 @@ ISPHPBD_API isphpbd_points isphpbd_fluid_points(const isphpbd_world *world) {
     points.position = view.position, points.velocity = view.velocity;
     points.position_stride = points.velocity_stride = view.stride_bytes;
     points.id = view.id, points.fluid = view.material, points.count = view.count;
-    if (!world->previous || world->gathered_count != view.count) return points;
+    if (!world->previous || !world->is_gathered || world->gathered_at != world->fluid->changes) return points;
     points.previous = world->gathered, points.previous_stride = 3 * sizeof(float);
     return points;
 }
@@ -5454,31 +5491,37 @@ ISPHPBD_API isphpbd_stats isphpbd_world_stats(const isphpbd_world *world) {
 }
 
 /* ==== [origin] =====================================================================================================*/
-static void isphpbdx_shift_solid(isphpbdx_solid *solid, isphpbd_vec3 offset) {
-    isphpbd_pose *poses[6];
-    int i;
-    poses[0] = &solid->now.pose, poses[1] = &solid->end, poses[2] = &solid->from, poses[3] = &solid->goal;
-    poses[4] = &solid->next, poses[5] = &solid->given.pose;
-    for (i = 0; i < 6; ++i) poses[i]->position = isphpbdx_add(poses[i]->position, offset);
+/* The places that a record holds: how many, up to six. */
+static int isphpbdx_record_places(isphpbdx_kind kind, void *record, isphpbd_vec3 **places) {
+    isphpbdx_solid *solid = (isphpbdx_solid *)record;
+    if (kind == ISPHPBDX_EMITTERS) return places[0] = &((isphpbdx_emitter *)record)->desc.position, 1;
+    if (kind == ISPHPBDX_SINKS) return places[0] = &((isphpbdx_sink *)record)->pose.position, 1;
+    if (kind < ISPHPBDX_COLLIDERS) return 0;
+    places[0] = &solid->now.pose.position, places[1] = &solid->end.position, places[2] = &solid->from.position;
+    places[3] = &solid->goal.position, places[4] = &solid->next.position, places[5] = &solid->given.pose.position;
+    return 6;
 }
 static void isphpbdx_shift_points(float *points, isphpbd_vec3 offset, int count) {
     int i;
     for (i = 0; i < count; ++i)
         ipbdx_put3(points + 3 * (size_t)i, isphpbdx_add(ipbdx_v3(points + 3 * (size_t)i), offset));
 }
-static void isphpbdx_shift_records(isphpbd_world *world, isphpbd_vec3 offset) {
-    int kind, i;
+/* Adds to the places of all records, or, to look first, tells whether all of them could be there. */
+static bool isphpbdx_shift_records(isphpbd_world *world, isphpbd_vec3 offset, bool look) {
+    isphpbd_vec3 *places[6];
+    int kind, i, k, count;
     for (kind = 0; kind < ISPHPBDX_KINDS; ++kind) {
         for (i = 0; i < world->pools[kind].capacity; ++i) {
             void *record = isphpbdx_used(world, (isphpbdx_kind)kind, i);
-            isphpbd_vec3 *at = NULL;
-            if (!record) continue;
-            if (kind == ISPHPBDX_EMITTERS) at = &((isphpbdx_emitter *)record)->desc.position;
-            if (kind == ISPHPBDX_SINKS) at = &((isphpbdx_sink *)record)->pose.position;
-            if (at) *at = isphpbdx_add(*at, offset);
-            if (kind >= ISPHPBDX_COLLIDERS) isphpbdx_shift_solid((isphpbdx_solid *)record, offset);
+            count = record ? isphpbdx_record_places((isphpbdx_kind)kind, record, places) : 0;
+            for (k = 0; k < count; ++k) {
+                const isphpbd_vec3 place = isphpbdx_add(*places[k], offset);
+                if (look && !isphpbdx_place_ok(world, place)) return false;
+                if (!look) *places[k] = place;
+            }
         }
     }
+    return true;
 }
 ISPHPBD_API isphpbd_result isphpbd_world_shift_origin(isphpbd_world *world, isphpbd_vec3 offset) {
     isphpbd_result result = isphpbdx_open(world);
@@ -5486,11 +5529,13 @@ ISPHPBD_API isphpbd_result isphpbd_world_shift_origin(isphpbd_world *world, isph
     if (!isphpbdx_place_ok(world, offset))
         return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "the offset is not finite or too far");
     isphpbdx_unlock(world);
-    result = isph_fluid_shift_origin(world->fluid, offset);
+    result = ISPHPBD_BAD_ARGUMENT;
+    if (isphpbdx_shift_records(world, offset, true) && ipbdx_shift_ok(world->soft, offset))
+        result = isph_fluid_shift_origin(world->fluid, offset);
     if (result == ISPHPBD_OK) ipbd_shift_origin(world->soft, offset);
     isphpbdx_lock(world);
     if (result != ISPHPBD_OK) return isphpbdx_refuse(world, result, "something would be too far from the origin");
-    isphpbdx_shift_records(world, offset);
+    isphpbdx_shift_records(world, offset, false);
     if (!world->previous) return ISPHPBD_OK;
     isphpbdx_shift_points(world->previous, offset, world->desc.capacity.fluid_particles);
     isphpbdx_shift_points(world->soft_previous, offset, world->desc.capacity.soft.vertices);
@@ -5502,12 +5547,13 @@ ISPHPBD_API isphpbd_result isphpbd_world_shift_origin(isphpbd_world *world, isph
    Header, what the world itself knows, the image of the fluid, the image of the soft bodies. Read twice: once to check
    all of it, once to apply. Records are named by their slots: the same objects have to be there. */
 #define ISPHPBDX_SNAPSHOT_MAGIC   0x44505331u /* "1SPD" */
-#define ISPHPBDX_SNAPSHOT_VERSION 1u
-#define ISPHPBDX_HEADER_BYTES     48u
+#define ISPHPBDX_SNAPSHOT_VERSION 2u
+#define ISPHPBDX_HEADER_BYTES     52u
 
 typedef struct isphpbdx_header {
     uint32_t magic, version;
     uint64_t layout;
+    uint32_t settings;
     uint64_t fluid_bytes, soft_bytes;
     int mortals;       /* particles with a lifetime */
     int homes;         /* particles whose homes are saved: all or none */
@@ -5771,10 +5817,18 @@ static uint64_t isphpbdx_layout_digest(const isphpbd_world *world) {
         hash = isphpbdx_hash_word(hash, (uint32_t)world->pools[kind].capacity);
     return isphpbdx_hash_word(hash, (uint32_t)world->desc.capacity.fluid_particles);
 }
+/* Of what the next step depends on, no call changes, and the solvers inside do not check. */
+static uint32_t isphpbdx_settings_digest(const isphpbd_world *world) {
+    const isphpbd_world_desc *d = &world->desc;
+    const float numbers[3] = {d->step_seconds, d->tolerance, d->coupling_tolerance};
+    const uint64_t hash = isphpbdx_hash_words(2, numbers, 3);
+    return (uint32_t)(isphpbdx_hash_word(hash, (uint32_t)d->rigid_scheme) >> 32);
+}
 static void isphpbdx_stream_header(isphx_stream *s, isphpbdx_header *h) {
     isphx_stream_u32(s, &h->magic);
     isphx_stream_u32(s, &h->version);
     isphx_stream_u64(s, &h->layout);
+    isphx_stream_u32(s, &h->settings);
     isphx_stream_u64(s, &h->fluid_bytes);
     isphx_stream_u64(s, &h->soft_bytes);
     isphx_stream_int(s, &h->mortals);
@@ -5784,6 +5838,7 @@ static isphpbdx_header isphpbdx_header_of(const isphpbd_world *world) {
     isphpbdx_header h;
     memset(&h, 0, sizeof h);
     h.magic = ISPHPBDX_SNAPSHOT_MAGIC, h.version = ISPHPBDX_SNAPSHOT_VERSION, h.layout = isphpbdx_layout_digest(world);
+    h.settings = isphpbdx_settings_digest(world);
     h.fluid_bytes = isph_fluid_save(world->fluid, NULL, 0), h.soft_bytes = ipbd_save(world->soft, NULL, 0);
     h.mortals = isphpbdx_count_mortals(world), h.homes = isphpbdx_count_homes(world);
     return h;
@@ -5938,40 +5993,56 @@ static bool isphpbdx_soft_image_has_all(const isphpbd_world *world, const ipbdx_
     }
     return true;
 }
-static bool isphpbdx_images_sane(isphpbd_world *world, const unsigned char *fluid, const isphpbdx_header *h) {
+static const char *isphpbdx_images_fault(isphpbd_world *world, const unsigned char *fluid, const isphpbdx_header *h) {
     const unsigned char *soft = fluid + (size_t)h->fluid_bytes;
     ipbdx_parts parts;
     ipbdx_snapshot_head head;
     isphx_header inner;
-    return isphx_snapshot_ok(world->fluid, fluid, (size_t)h->fluid_bytes, &inner) &&
-           ipbdx_snapshot_ok(world->soft, soft, (size_t)h->soft_bytes, &head, parts) &&
-           isphpbdx_soft_image_has_all(world, parts, &head.counts);
+    const char *fault = isphx_snapshot_fault(world->fluid, fluid, (size_t)h->fluid_bytes, &inner);
+    if (fault) return fault;
+    return ipbdx_snapshot_ok(world->soft, soft, (size_t)h->soft_bytes, &head, parts) &&
+                   isphpbdx_soft_image_has_all(world, parts, &head.counts)
+               ? NULL
+               : "the snapshot is damaged, or of other soft bodies";
 }
-/* Everything about the image is right; *h and *part_end tell where the images inside begin. */
-static bool isphpbdx_snapshot_ok(isphpbd_world *world, const unsigned char *in, size_t size, isphpbdx_header *h,
-                                 size_t *part_end) {
+/* Is the image of a world like this one? In words what is not, or NULL. */
+static const char *isphpbdx_header_fault(const isphpbd_world *world, const isphpbdx_header *h) {
+    if (h->magic != ISPHPBDX_SNAPSHOT_MAGIC) return "not a snapshot of a world";
+    if (h->version != ISPHPBDX_SNAPSHOT_VERSION) return "the snapshot is of another version";
+    if (h->layout != isphpbdx_layout_digest(world)) return "the snapshot is of another spacing or capacity";
+    if (h->settings != isphpbdx_settings_digest(world))
+        return "the snapshot is of other settings in isphpbd_world_desc";
+    if (h->mortals < 0 || h->homes < 0 || h->mortals > world->desc.capacity.fluid_particles ||
+        h->homes > world->desc.capacity.fluid_particles)
+        return "the snapshot is damaged";
+    return NULL;
+}
+/* What is wrong with an image, in words, or NULL; *h and *part_end tell where the images inside begin. */
+static const char *isphpbdx_snapshot_fault(isphpbd_world *world, const unsigned char *in, size_t size,
+                                           isphpbdx_header *h, size_t *part_end) {
     isphx_stream s = {NULL, NULL, 0, UINT64_C(0x69737062)}, tail = {NULL, NULL, ISPHPBDX_HEADER_BYTES - 8u, 0};
     const size_t own = isphpbdx_stream_out(world, NULL).used - 8u * (size_t)isphpbdx_count_mortals(world) -
                        2u * (size_t)isphpbdx_count_homes(world);
+    static const char *const damaged = "the snapshot is damaged, or of a world with other things in it";
+    const char *fault;
     isphpbdx_settings settings;
-    if (size < own) return false;
+    if (size < own) return damaged;
     s.in = tail.in = in;
     isphpbdx_stream_header(&s, h);
     isphx_stream_u64(&tail, &h->checksum);
-    if (h->magic != ISPHPBDX_SNAPSHOT_MAGIC || h->version != ISPHPBDX_SNAPSHOT_VERSION ||
-        h->layout != isphpbdx_layout_digest(world) || h->mortals < 0 || h->homes < 0 ||
-        h->mortals > world->desc.capacity.fluid_particles || h->homes > world->desc.capacity.fluid_particles)
-        return false;
+    fault = isphpbdx_header_fault(world, h);
+    if (fault) return fault;
     *part_end = own + 8u * (size_t)h->mortals + 2u * (size_t)h->homes;
     if (size < *part_end || h->fluid_bytes > size - *part_end || h->soft_bytes != size - *part_end - h->fluid_bytes)
-        return false;
+        return damaged;
     memset(&settings, 0, sizeof settings);
     s.used = ISPHPBDX_HEADER_BYTES;
     isphpbdx_stream_settings(&s, &settings);
-    return isphpbdx_settings_sane(world, &settings) && isphpbdx_records_sane(world, &s) &&
-           isphpbdx_reactions_sane(&s, &world->coupling) && isphpbdx_mortals_sane(world, &s, h->mortals) &&
-           isphpbdx_homes_sane(world, &s, h->homes) && s.checksum == h->checksum &&
-           isphpbdx_images_sane(world, in + *part_end, h);
+    if (!(isphpbdx_settings_sane(world, &settings) && isphpbdx_records_sane(world, &s) &&
+          isphpbdx_reactions_sane(&s, &world->coupling) && isphpbdx_mortals_sane(world, &s, h->mortals) &&
+          isphpbdx_homes_sane(world, &s, h->homes) && s.checksum == h->checksum))
+        return damaged;
+    return isphpbdx_images_fault(world, in + *part_end, h);
 }
 
 /* ---- applying it ---- */
@@ -6006,11 +6077,12 @@ ISPHPBD_API isphpbd_result isphpbd_world_load(isphpbd_world *world, const void *
     const unsigned char *in = (const unsigned char *)bytes;
     isphpbd_result result = isphpbdx_open(world);
     isphpbdx_header h;
+    const char *fault;
     size_t at = 0;
     if (result != ISPHPBD_OK) return result;
     if (!bytes) return isphpbdx_refuse(world, ISPHPBD_BAD_ARGUMENT, "bytes is NULL");
-    if (!isphpbdx_snapshot_ok(world, in, size, &h, &at))
-        return isphpbdx_refuse(world, ISPHPBD_BAD_SNAPSHOT, "the snapshot is damaged or of another world");
+    fault = isphpbdx_snapshot_fault(world, in, size, &h, &at);
+    if (fault) return isphpbdx_refuse(world, ISPHPBD_BAD_SNAPSHOT, fault);
     isphpbdx_unlock(world);
     isph_fluid_load(world->fluid, in + at, (size_t)h.fluid_bytes);
     ipbd_load(world->soft, in + at + (size_t)h.fluid_bytes, (size_t)h.soft_bytes);

@@ -161,7 +161,7 @@ typedef enum isphpbd_result {
     ISPHPBD_CAPACITY,      /* a capacity given in the desc is reached */
     ISPHPBD_BAD_DESC,      /* not made by *_desc_default(), or a field out of range */
     ISPHPBD_BAD_ARGUMENT,  /* null pointer, negative count, non-finite or out-of-range number */
-    ISPHPBD_BAD_HANDLE,    /* null, stale, or of another object */
+    ISPHPBD_BAD_HANDLE,    /* null or stale; of another world, where handles know theirs (isphpbd.h) */
     ISPHPBD_BAD_MESH,      /* index out of range, non-finite or degenerate geometry */
     ISPHPBD_LOCKED,        /* called from inside a callback of a step, or the object has an owner */
     ISPHPBD_BAD_SNAPSHOT,  /* magic, version, layout, size or checksum do not match */
@@ -176,7 +176,7 @@ ISPHPBD_INLINE const char *isphpbd_result_text(isphpbd_result result) {
         case ISPHPBD_CAPACITY: return "a capacity given in the desc is reached";
         case ISPHPBD_BAD_DESC: return "the desc was not made by its default function, or a field is out of range";
         case ISPHPBD_BAD_ARGUMENT: return "an argument is null, negative, not finite or out of range";
-        case ISPHPBD_BAD_HANDLE: return "the handle is null, stale or belongs to another object";
+        case ISPHPBD_BAD_HANDLE: return "the handle is null, stale or of another world";
         case ISPHPBD_BAD_MESH: return "the mesh has indices out of range, non-finite or degenerate geometry";
         case ISPHPBD_LOCKED: return "the object is stepping or belongs to another and cannot be changed";
         case ISPHPBD_BAD_SNAPSHOT: return "the snapshot does not match in magic, version, layout, size or checksum";
@@ -450,8 +450,8 @@ typedef struct ipbd_world_desc {
 ISPHPBD_API ipbd_world_desc ipbd_world_desc_default(void);
 ISPHPBD_API ipbd_capacity ipbd_capacity_none(void); /* all zero: a start for ipbd_capacity_add */
 /* Adds to capacity exactly what this body will need (not the contacts, colliders and skins). Fails like
-   ipbd_mesh_check, costs as much as creating the body, and borrows the same temporary memory from allocator (NULL:
-   malloc). */
+   ipbd_mesh_check, with BAD_ARGUMENT for a capacity that is out of range and CAPACITY for one that would be then; costs
+   as much as creating the body, and borrows the same temporary memory from allocator (NULL: malloc). */
 ISPHPBD_API isphpbd_result ipbd_capacity_add(ipbd_capacity *capacity, const ipbd_body_desc *desc,
                                              const isphpbd_allocator *allocator);
 /* Bytes that ipbd_create will take; 0 if the desc is not valid. */
@@ -486,7 +486,8 @@ ISPHPBD_API ipbd_step_info ipbd_step(ipbd_world *world, float dt);
 ISPHPBD_API isphpbd_result ipbd_set_gravity(ipbd_world *world, isphpbd_vec3 gravity);
 ISPHPBD_API isphpbd_result ipbd_set_wind(ipbd_world *world, isphpbd_vec3 wind);
 ISPHPBD_API isphpbd_result ipbd_set_budget(ipbd_world *world, int substeps, int iterations); /* 1 .. 1000 each */
-/* Adds offset (m) to every position, target and pose: for large worlds. Velocities and forces stay. O(vertices). */
+/* Adds offset (m) to every position, target and pose: for large worlds. Velocities and forces stay. BAD_ARGUMENT if one
+   of them would be more than 1e9 m from the origin along an axis. O(vertices). */
 ISPHPBD_API isphpbd_result ipbd_shift_origin(ipbd_world *world, isphpbd_vec3 offset);
 
 typedef struct ipbd_stats {
@@ -512,9 +513,9 @@ ISPHPBD_API uint64_t ipbd_hash(const ipbd_world *world);
    as going on. O(state). */
 ISPHPBD_API size_t ipbd_save(const ipbd_world *world, void *bytes, size_t capacity);
 /* Makes the world what it was when saved: bodies, colliders, skins, handles, gravity, wind and budget. BAD_SNAPSHOT for
-   other capacities, another version or a damaged one. Functions of SDF colliders are not saved: each is that of the
-   collider which has the same place in this world now (create the same ones in the same order); where there is none,
-   the shape meets nothing. O(state). */
+   other capacities, sleep_speed or sleep_seconds, another version or a damaged one. Functions of SDF colliders are not
+   saved: each is that of the collider which has the same place in this world now (create the same ones in the same
+   order); where there is none, the shape meets nothing. O(state). */
 ISPHPBD_API isphpbd_result ipbd_load(ipbd_world *world, const void *bytes, size_t size);
 
 /* ---- [pbd-bodies] ------------------------------------------------------------------------------------------------ */
@@ -1683,8 +1684,7 @@ static bool ipbdx_capacity_valid(const ipbd_capacity *c) {
     return c->bodies <= 0xffff && c->colliders <= 0xffff && c->skins <= 0xffff; /* slots are 16 bits of a handle */
 }
 static isphpbd_result ipbdx_world_desc_check(ipbd_world_desc *d) {
-    if (d->cookie != IPBDX_WORLD_COOKIE)
-        return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "make the world desc with ipbd_world_desc_default()");
+    if (d->cookie != IPBDX_WORLD_COOKIE) return ISPHPBD_BAD_DESC; /* what looks like a logger may be none */
     if (!ipbdx_sane3(d->gravity) || !ipbdx_sane3(d->wind) || !isphpbdx_finite(d->air_density) || d->air_density < 0.0f)
         return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "gravity, wind or air_density is not finite or negative");
     if (d->substeps < 1 || d->substeps > 1000 || d->iterations < 1 || d->iterations > 1000)
@@ -1704,7 +1704,9 @@ ISPHPBD_API size_t ipbd_bytes(const ipbd_world_desc *desc) {
     memset(&measured, 0, sizeof measured);
     measured.desc = *desc;
     if (ipbdx_world_desc_check(&measured.desc) != ISPHPBD_OK) return 0;
-    return ipbdx_lay_out(&measured, NULL);
+    measured.bytes = ipbdx_lay_out(&measured, NULL);
+    if (measured.bytes == 0) ipbdx_say(&measured, ISPHPBD_OUT_OF_MEMORY, "the capacities do not fit this machine");
+    return measured.bytes;
 }
 ISPHPBD_API ipbd_world *ipbd_create(const ipbd_world_desc *desc, isphpbd_result *why) {
     ipbd_world measured, *world = NULL;
@@ -2734,20 +2736,25 @@ ISPHPBD_API isphpbd_result ipbd_mesh_check(const ipbd_body_desc *desc, const isp
 ISPHPBD_API isphpbd_result ipbd_capacity_add(ipbd_capacity *capacity, const ipbd_body_desc *desc,
                                              const isphpbd_allocator *allocator) {
     ipbdx_build build;
+    ipbd_capacity sum;
     isphpbd_allocator used;
     isphpbd_result result;
     void *block = NULL;
     size_t bytes = 0;
     int i;
     if (!capacity || !desc || ipbdx_outside_allocator(allocator, &used) != ISPHPBD_OK) return ISPHPBD_BAD_ARGUMENT;
+    sum = *capacity;
+    if (!ipbdx_capacity_valid(&sum)) return ISPHPBD_BAD_ARGUMENT;
     memset(&build, 0, sizeof build);
     build.desc = desc;
     result = ipbdx_build_run(&build, &used, &block, &bytes);
     if (result == ISPHPBD_OK) {
-        capacity->bodies += 1;
-        capacity->vertices += build.vertex_count, capacity->input_vertices += build.input_count;
-        capacity->triangles += build.triangle_count, capacity->slabs += build.slab_count;
-        for (i = 0; i < IPBDX_STORES; ++i) *ipbdx_store_capacity(capacity, i) += 4 * build.group_count[i];
+        sum.bodies += 1;
+        sum.vertices += build.vertex_count, sum.input_vertices += build.input_count;
+        sum.triangles += build.triangle_count, sum.slabs += build.slab_count;
+        for (i = 0; i < IPBDX_STORES; ++i) *ipbdx_store_capacity(&sum, i) += 4 * build.group_count[i];
+        if (ipbdx_capacity_valid(&sum)) *capacity = sum;
+        else result = ISPHPBD_CAPACITY;
     }
     ipbdx_build_free(&used, block, bytes);
     return result;
@@ -7389,11 +7396,32 @@ ISPHPBD_API isphpbd_result ipbd_body_report(const ipbd_world *world, ipbd_body h
     *report = body->report;
     return ISPHPBD_OK;
 }
+/* Would everything be in a place where things can be? */
+static bool ipbdx_shift_ok(const ipbd_world *world, isphpbd_vec3 offset) {
+    int i;
+    if (!ipbdx_sane3(offset)) return false;
+    for (i = 0; i < world->counts.vertices; ++i) {
+        const ipbdx_pin *pin = world->pins + i;
+        if (!ipbdx_sane3(isphpbdx_add(ipbdx_v3(world->positions + 4 * (size_t)i), offset)) ||
+            !ipbdx_sane3(isphpbdx_add(world->rests[i], offset)))
+            return false;
+        if (pin->pinned == 1u &&
+            !(ipbdx_sane3(isphpbdx_add(pin->from, offset)) && ipbdx_sane3(isphpbdx_add(pin->to, offset))))
+            return false;
+    }
+    for (i = 0; i < world->counts.colliders; ++i) {
+        const ipbdx_collider *c = world->colliders + i;
+        if (c->used && !(ipbdx_sane3(isphpbdx_add(c->from.position, offset)) &&
+                         ipbdx_sane3(isphpbdx_add(c->to.position, offset))))
+            return false;
+    }
+    return true;
+}
 ISPHPBD_API isphpbd_result ipbd_shift_origin(ipbd_world *world, isphpbd_vec3 offset) {
     isphpbd_result open = ipbdx_open_wide(world);
     int i;
     if (open != ISPHPBD_OK) return open;
-    if (!ipbdx_sane3(offset)) return ISPHPBD_BAD_ARGUMENT;
+    if (!ipbdx_shift_ok(world, offset)) return ISPHPBD_BAD_ARGUMENT;
     for (i = 0; i < world->counts.vertices; ++i) {
         ipbdx_put3(world->positions + 4 * (size_t)i, isphpbdx_add(ipbdx_v3(world->positions + 4 * (size_t)i), offset));
         ipbdx_put3(world->starts + 4 * (size_t)i, isphpbdx_add(ipbdx_v3(world->starts + 4 * (size_t)i), offset));
@@ -7624,7 +7652,7 @@ static int ipbdx_list_parts(const ipbd_world *w, const ipbdx_counts *n, ipbdx_pa
     return count;
 }
 typedef struct ipbdx_snapshot_head {
-    uint32_t magic, version, layout[2]; /* layout: hash of the capacities and of the records' sizes */
+    uint32_t magic, version, layout[2]; /* layout: hash of capacities, sleep settings and records' sizes */
     ipbdx_counts counts;
     isphpbd_vec3 gravity, wind;
     float air_density;
@@ -7638,7 +7666,8 @@ static uint64_t ipbdx_layout_hash(const ipbd_world *world) {
     ipbdx_part parts[IPBDX_PARTS];
     int i, count = ipbdx_list_parts(world, &world->counts, parts);
     for (i = 0; i < count; ++i) hash = isphpbdx_hash_word(hash, (uint32_t)parts[i].size);
-    return hash;
+    hash = isphpbdx_hash_words(hash, &world->desc.sleep_speed, 1); /* which no call changes */
+    return isphpbdx_hash_words(hash, &world->desc.sleep_seconds, 1);
 }
 static uint64_t ipbdx_parts_hash(uint64_t hash, const ipbdx_part *parts, int count) {
     int i;
@@ -7977,7 +8006,7 @@ ISPHPBD_API isphpbd_result ipbd_load(ipbd_world *world, const void *bytes, size_
     if (open != ISPHPBD_OK) return open;
     if (!ipbdx_snapshot_ok(world, bytes, size, &head, from))
         return ipbdx_refuse(&world->desc.logger, ISPHPBD_BAD_SNAPSHOT,
-                            "the snapshot is damaged, or of another version or other capacities");
+                            "the snapshot is damaged, or of another version, other capacities or sleep settings");
     world->counts = head.counts;
     world->desc.gravity = head.gravity, world->desc.wind = head.wind, world->desc.air_density = head.air_density;
     world->desc.substeps = head.substeps, world->desc.iterations = head.iterations;

@@ -80,7 +80,10 @@ NUMERICS AND UNITS
     SI throughout: m, s, kg, Pa. Spacings from 1 mm to 1 m are in order; everything is scaled by the spacing and by
     gravity. A step is divided so that nothing moves more than cfl spacings and so that no substep is longer than about
     0.117 sqrt(spacing / g): 8.3 ms for 5 cm, 3.7 ms for 1 cm. With max_substeps reached, particles are slowed down
-    instead, and a flag says so. Coordinates up to 2^18 spacings from the origin are accepted (13 km for 5 cm); beyond
+    instead, and a flag says so. The weakly compressible solver wants a substep per quarter of a support that sound
+    goes, 44 in 1/60 s at 5 cm. With fewer, as by default, sound is slowed down to what they bear, and the same flag
+    says so: water is softer then, half a metre of it stands 2 % too low with eight substeps, and collapses with one.
+    Coordinates up to 2^18 spacings from the origin are accepted (13 km for 5 cm); beyond
     some 2^16 the digits left for the arrangement of particles get few: use isph_fluid_shift_origin(). What breaks
     first: gaps between walls narrower than two spacings hold no water; films thinner than a spacing become drops;
     walls are seen as planes, so curvature finer than a few spacings is blurred; more than six walls at one particle
@@ -94,6 +97,9 @@ ERRORS
     Fallible calls answer an isphpbd_result and have changed nothing unless it is ISPHPBD_OK. NaN and infinite input is
     refused; a NaN born inside stays with its particle, which is put to rest and counted. isph_fluid_step() answers a
     bit field that names the limit to raise.
+    isph_fluid_desc.logger is told in words: as an error, the field that made a desc refused, what is wrong with a mesh
+    or a snapshot, the capacity to raise, and that there was no memory; as a warning, each kind of ISPH_STEP_* flag when
+    a step raises it for the first time since the fluid was made. Bad arguments and handles are not told.
 
 READING
     Abu Rumman, Nair, Mueller, Barthe, Vanderhaeghe: ISPH-PBD, The Visual Computer 36 (2020): projection, free surface.
@@ -156,7 +162,7 @@ typedef enum isphpbd_result {
     ISPHPBD_CAPACITY,      /* a capacity given in the desc is reached */
     ISPHPBD_BAD_DESC,      /* not made by *_desc_default(), or a field out of range */
     ISPHPBD_BAD_ARGUMENT,  /* null pointer, negative count, non-finite or out-of-range number */
-    ISPHPBD_BAD_HANDLE,    /* null, stale, or of another object */
+    ISPHPBD_BAD_HANDLE,    /* null or stale; of another world, where handles know theirs (isphpbd.h) */
     ISPHPBD_BAD_MESH,      /* index out of range, non-finite or degenerate geometry */
     ISPHPBD_LOCKED,        /* called from inside a callback of a step, or the object has an owner */
     ISPHPBD_BAD_SNAPSHOT,  /* magic, version, layout, size or checksum do not match */
@@ -171,7 +177,7 @@ ISPHPBD_INLINE const char *isphpbd_result_text(isphpbd_result result) {
         case ISPHPBD_CAPACITY: return "a capacity given in the desc is reached";
         case ISPHPBD_BAD_DESC: return "the desc was not made by its default function, or a field is out of range";
         case ISPHPBD_BAD_ARGUMENT: return "an argument is null, negative, not finite or out of range";
-        case ISPHPBD_BAD_HANDLE: return "the handle is null, stale or belongs to another object";
+        case ISPHPBD_BAD_HANDLE: return "the handle is null, stale or of another world";
         case ISPHPBD_BAD_MESH: return "the mesh has indices out of range, non-finite or degenerate geometry";
         case ISPHPBD_LOCKED: return "the object is stepping or belongs to another and cannot be changed";
         case ISPHPBD_BAD_SNAPSHOT: return "the snapshot does not match in magic, version, layout, size or checksum";
@@ -238,7 +244,8 @@ extern "C" {
    Failure: the call has changed nothing and answers an isphpbd_result, or a null handle with the result in *why. A NULL
    object is BAD_ARGUMENT; calls that only read one answer 0, false or an empty view. `why` and other pointers that only
    receive something may be NULL. Strides are in bytes, at least 12 and a multiple of 4, else BAD_ARGUMENT (in a mesh
-   BAD_MESH). A handle does not know its fluid: one of another fluid may pass for one of this.
+   BAD_MESH). A handle does not know its fluid: BAD_HANDLE is for one that is null or stale, while one of another
+   fluid passes where this fluid has one of the same number.
    Descs: X_desc_default() fills one with the defaults that stand beside the fields, and a cookie without which it is
    refused. Descs are read during the call and never kept. A NULL one, or a field out of range, is BAD_DESC.
    Objects: X_bytes() answers what X_create() will take from the allocator, to the byte, 0 for a bad desc. X_create()
@@ -323,8 +330,8 @@ ISPHPBD_API isphpbd_result isph_matrix_multiply(isph_matrix *matrix, const float
 /* Assigns every row to an aggregate for the two-level preconditioner and factorises the coarse matrix (for a symmetric
    positive semi-definite matrix). Rows that couple strongly should share an aggregate of some 20-100 rows. aggregate[i]
    in [0, count), else BAD_ARGUMENT. CAPACITY when there are too many, or when the coarse factor does not fit (about 16
-   floats per row are kept for it): in the second case the matrix has no aggregates any more. Linear in the entries,
-   plus count times the square of the coarse matrix's bandwidth; on the calling thread. */
+   floats per row are kept for it). Linear in the entries, plus count times the square of the coarse matrix's bandwidth;
+   on the calling thread. */
 ISPHPBD_API isphpbd_result isph_matrix_set_aggregates(isph_matrix *matrix, const int *aggregate, int count);
 
 typedef enum isph_preconditioner {
@@ -381,7 +388,8 @@ typedef struct isph_boundary {
 
 typedef enum isph_solver {
     ISPH_SOLVER_INCOMPRESSIBLE = 0, /* pressure projection + density projection: the one to use */
-    ISPH_SOLVER_WEAKLY_COMPRESSIBLE /* Tait equation, the classic baseline: many small substeps */
+    ISPH_SOLVER_WEAKLY_COMPRESSIBLE /* Tait equation, the classic baseline: many small substeps, so raise max_substeps
+                                       (see NUMERICS). Viscosity is explicit, up to 0.1 spacing^2 per substep */
 } isph_solver;
 
 /* The pressure matrix is symmetric, so CG does with half the products. A coupler with respond() always uses it. */
@@ -400,12 +408,13 @@ typedef struct isph_fluid_desc {
     bool rigid_local;            /* default false: boundaries with mass yield by their six degrees of freedom, all that
                                     touches them at once. true: every wall a particle sees yields by itself: cheaper */
     bool density_projection;     /* default true: keeps the volume (Kugelstadt et al.); false only for comparison */
-    float tolerance;             /* relative residual at which both solves stop, 0 .. 1, default 0.05 */
+    float tolerance;             /* relative residual at which both solves stop, >= 0 and < 1, default 0.05 */
     int max_iterations;          /* cap of pressure + density iterations per substep, 1 .. 100000, default 50 */
     int max_substeps;            /* cap per step, 1 .. 10^6, default 8; reported when it bites */
     float cfl;                   /* spacings a particle may move per substep, 0.05 .. 4, default 1 */
     float max_substep_seconds;   /* s, 0 .. 1, default 0: 0.117 sqrt(spacing / g), 8.3 ms for 5 cm */
-    float sound_speed;           /* m/s, 0 .. 10^5, weakly compressible only; 0 (default): 10 x the expected speed */
+    float sound_speed;           /* m/s, 0 .. 10^5, weakly compressible only; 0 (default): 10 x the expected speed; less
+                                    in substeps that are too long for it */
     float max_speed;             /* m/s, 0 .. 10^6, default 0: 1000 spacings per second but at least 50 m/s; what is
                                     faster is slowed down to it */
     int particle_capacity;       /* default 32768, at most 2^24 (and 2^31 matrix entries); about 1 KB each */
@@ -414,7 +423,7 @@ typedef struct isph_fluid_desc {
     int triangle_capacity;       /* default 8192, 0 .. 2^24: triangles of all mesh boundaries together */
     isphpbd_allocator allocator; /* default malloc; one allocation, at creation */
     isphpbd_parallel parallel;   /* default OpenMP where compiled in, else serial */
-    isphpbd_logger logger;       /* default silent. The fluid has nothing to tell yet: results and flags say it all */
+    isphpbd_logger logger;       /* default silent; see ERRORS */
     isphpbd_clock clock;         /* default none: stage timers stay 0 */
     uint32_t cookie;             /* set by isph_fluid_desc_default(); do not touch */
 } isph_fluid_desc;
@@ -448,7 +457,8 @@ typedef struct isph_material_desc {
     float density;   /* kg/m^3, 1e-3 .. 1e6, default 1000. A light liquid under a depth h of one n times as heavy is
                         driven out at up to sqrt(2 n g h): beyond some 20:1 that takes many substeps */
     float viscosity; /* Pa s (dynamic), 0 .. 1e6, default 0.001; honey is 10. Large values are solved for implicitly, at
-                        the cost of some iterations per substep */
+                        the cost of some iterations per substep; with ISPH_SOLVER_WEAKLY_COMPRESSIBLE not: there they
+                        count as at most density * 0.1 spacing^2 / substep (600 Pa s for water at 5 cm) */
     uint32_t cookie; /* set by the default functions; do not touch */
 } isph_material_desc;
 
@@ -535,8 +545,8 @@ typedef struct isph_boundary_desc {
     float half_height;                              /* m, capsule, 0 .. 1e6, default 0.5: of the segment on its axis */
     isph_mesh mesh;                                 /* mesh only; local coordinates. Copied */
     bool mesh_solid;                                /* default false: shell. true: closed mesh, wound counter-clockwise
-                                                       seen from outside (not checked); particles inside are pushed
-                                                       out */
+                                                       seen from outside; particles inside are pushed out. One that is
+                                                       wound inside out is refused, one with a gap is not found out */
     isphpbd_vec3 position;                          /* m, default 0; less than 1e7 from the origin */
     isphpbd_quat rotation;                          /* default identity; of length 1 to within 1 % */
     isphpbd_vec3 linear_velocity, angular_velocity; /* m/s, rad/s about position; default 0; less than 1e5 long */
@@ -560,8 +570,8 @@ typedef struct isph_boundary_desc {
 
 ISPHPBD_API isph_boundary_desc isph_boundary_desc_default(void);
 /* BAD_MESH for a mesh with an index out of range, a vertex that is not finite or too far away, or no triangle with an
-   area; CAPACITY where boundaries or triangles do not fit. A few stores and a look for a free place; a mesh is sorted
-   into a tree, O(n log n) in its triangles. */
+   area, and for a closed mesh_solid whose volume is not positive; CAPACITY where boundaries or triangles do not fit. A
+   few stores and a look for a free place; a mesh is sorted into a tree, O(n log n) in its triangles. */
 ISPHPBD_API isph_boundary isph_boundary_create(isph_fluid *fluid, const isph_boundary_desc *desc, isphpbd_result *why);
 /* For this and all calls below: BAD_HANDLE for a handle that is null or stale, or a NULL fluid. Destroying a mesh moves
    the triangles of later ones up: linear in those. */
@@ -598,7 +608,8 @@ ISPHPBD_API isphpbd_result isph_boundary_take_impulse(isph_fluid *fluid, isph_bo
 enum {
     ISPH_STEP_ITERATIONS_CAPPED =
         1,                         /* a solve stopped at max_iterations: raise it or accept the residual in the stats */
-    ISPH_STEP_SUBSTEPS_CAPPED = 2, /* max_substeps was too small for the speed: particles were held to 2 cfl */
+    ISPH_STEP_SUBSTEPS_CAPPED = 2, /* max_substeps was too small for the speed: particles were held to 2 cfl, or sound
+                                      (weakly compressible) was slowed down */
     ISPH_STEP_CROWDED = 4,         /* too many particles in one place; they are being spread (see stats.crowded) */
     ISPH_STEP_QUARANTINED = 8,     /* particles not finite, or beyond the range of coordinates, were put to rest at
                                       their last good position (stats.quarantined) */
@@ -677,8 +688,10 @@ ISPHPBD_API uint64_t isph_fluid_hash(const isph_fluid *fluid);
    gives the same bits as going on, on any platform. Linear in particles. */
 ISPHPBD_API size_t isph_fluid_save(const isph_fluid *fluid, void *bytes, size_t capacity);
 /* Restores a snapshot of a fluid made from the same desc and with the same boundaries, made in the same order (their
-   shapes are checked, not stored; of the desc spacing, support, solver and capacities). Materials, gravity and budget
-   come from the snapshot. BAD_SNAPSHOT for any other, or a damaged one. Linear in particles. */
+   shapes are checked, not stored). What calls can change comes from the snapshot: gravity, budget with tolerance,
+   whether the solver is enabled, materials, and of boundaries motion, mass and mask; triangle_capacity and the
+   callbacks may differ. All else in the desc has to be the same, to the bit. BAD_SNAPSHOT for any other, or a damaged
+   one; the logger says why. Linear in particles. */
 ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes, size_t size);
 
 /* ==== [coupler] ======================================================================================================
@@ -1518,9 +1531,12 @@ ISPHPBD_API isph_grid_desc isph_grid_desc_default(void) {
     return desc;
 }
 
+/* Both functions, or neither and malloc is there. */
+static bool isphx_allocator_ok(isphpbd_allocator allocator) { return isphpbdx_allocator_ready(&allocator); }
+
 static bool isphx_grid_desc_ok(const isph_grid_desc *desc) {
     return desc && desc->cookie == ISPHX_COOKIE_GRID && desc->capacity >= 1 && desc->capacity <= ISPHX_MAX_POINTS &&
-           isphpbdx_finite(desc->radius) && desc->radius > 0.0f;
+           isphpbdx_finite(desc->radius) && desc->radius > 0.0f && isphx_allocator_ok(desc->allocator);
 }
 
 static isph_grid *isphx_grid_layout(isphpbdx_layout *layout, int capacity) {
@@ -1543,6 +1559,12 @@ ISPHPBD_API size_t isph_grid_bytes(const isph_grid_desc *desc) {
 
 static void isphx_why(isphpbd_result *why, isphpbd_result result) {
     if (why) *why = result;
+}
+
+/* Logs and hands the result through, so that every refusal is one line. */
+static isphpbd_result isphx_refuse(const isphpbd_logger *logger, isphpbd_result code, const char *text) {
+    isphpbdx_log(logger, ISPHPBD_LOG_ERROR, code, text);
+    return code;
 }
 
 /* The one allocation of an object: `bytes` of it, or 0 for a bad desc. `wanted` is the user's allocator, `got` the one
@@ -2713,7 +2735,8 @@ static isph_matrix *isphx_matrix_layout(isphpbdx_layout *layout, int rows, int n
 ISPHPBD_API size_t isph_matrix_bytes(const isph_matrix_desc *desc) {
     isphpbdx_layout layout = {NULL, 0, false};
     if (!desc || desc->cookie != ISPHX_COOKIE_MATRIX || desc->row_capacity < 1 ||
-        desc->row_capacity > ISPHX_MAX_POINTS || desc->nonzero_capacity < 0 || desc->nonzero_capacity > (1 << 30))
+        desc->row_capacity > ISPHX_MAX_POINTS || desc->nonzero_capacity < 0 || desc->nonzero_capacity > (1 << 30) ||
+        !isphx_allocator_ok(desc->allocator))
         return 0;
     isphx_matrix_layout(&layout, desc->row_capacity, desc->nonzero_capacity);
     return layout.overflow ? 0 : layout.used;
@@ -2863,26 +2886,35 @@ static void isphx_matrix_coarsen(isph_matrix *matrix) {
     }
 }
 
-ISPHPBD_API isphpbd_result isph_matrix_set_aggregates(isph_matrix *matrix, const int *aggregate, int count) {
-    isphx_coarse *coarse;
+/* False where the coarse factor does not fit. */
+static bool isphx_matrix_aggregate(isph_matrix *matrix, const int *aggregate, int count) {
+    isphx_coarse *coarse = &matrix->coarse;
     int i;
-    if (!matrix || !aggregate || count < 1 || matrix->sell.rows < 1) return ISPHPBD_BAD_ARGUMENT;
-    coarse = &matrix->coarse;
-    if (count > coarse->capacity) return ISPHPBD_CAPACITY;
-    for (i = 0; i < matrix->sell.rows; ++i) {
-        if (aggregate[i] < 0 || aggregate[i] >= count) return ISPHPBD_BAD_ARGUMENT;
-    }
     memcpy(coarse->aggregate, aggregate, (size_t)matrix->sell.rows * sizeof(int));
     coarse->count = count;
     isphx_coarse_members(coarse, matrix->sell.rows);
     isphx_matrix_coarsen(matrix);
     isphx_coarse_first(coarse);
-    if (isphx_coarse_envelope(coarse) < 0.0) {
-        coarse->count = 0;
-        return ISPHPBD_CAPACITY;
-    }
+    if (isphx_coarse_envelope(coarse) < 0.0) return false;
     for (i = 0; i < isphx_coarse_quads(coarse); ++i) isphx_coarse_factor_task(coarse, i);
-    return ISPHPBD_OK;
+    return true;
+}
+
+/* How large a factor is comes out only when most of the work is done: the old aggregates wait in the work vectors. */
+ISPHPBD_API isphpbd_result isph_matrix_set_aggregates(isph_matrix *matrix, const int *aggregate, int count) {
+    int i, before;
+    int *kept;
+    if (!matrix || !aggregate || count < 1 || matrix->sell.rows < 1) return ISPHPBD_BAD_ARGUMENT;
+    if (count > matrix->coarse.capacity) return ISPHPBD_CAPACITY;
+    for (i = 0; i < matrix->sell.rows; ++i) {
+        if (aggregate[i] < 0 || aggregate[i] >= count) return ISPHPBD_BAD_ARGUMENT;
+    }
+    kept = (int *)(void *)matrix->work[0], before = matrix->coarse.count;
+    memcpy(kept, matrix->coarse.aggregate, (size_t)matrix->sell.rows * sizeof(int));
+    if (isphx_matrix_aggregate(matrix, aggregate, count)) return ISPHPBD_OK;
+    matrix->coarse.count = 0;
+    if (before > 0) (void)isphx_matrix_aggregate(matrix, kept, before);
+    return ISPHPBD_CAPACITY;
 }
 
 /* Takes the mean out of the first n of a strided vector. */
@@ -3108,6 +3140,8 @@ typedef struct isphx_substep { /* constants of the substep that runs */
     float relaxation; /* share of the density error repaired now */
     float smoothing;  /* per weight w */
     float diffusion;  /* nu dt / dx^2 of the most viscous material */
+    float viscous_seconds; /* for which explicit viscosity acts: `seconds`, or less where that would be unstable */
+    float sound;           /* m/s, weakly compressible: what a substep of this length bears */
     bool several, implicit_viscosity;
     int component; /* of the implicit viscosity solve */
     float lean;    /* 1 or -1: the last pressure, put into the predicted velocities or taken out of them */
@@ -3150,7 +3184,8 @@ struct isph_fluid {
     const void *owner; /* who alone may step and change it; NULL: everybody */
     isph_coupler coupler;
     int count, material_count, boundary_count, triangle_count, node_count;
-    uint32_t edits; /* times that the user put particles elsewhere */
+    uint32_t edits;   /* times that the user put particles elsewhere */
+    uint32_t changes; /* times that the particles became others or got another order: views of before are void */
     isphx_material *material_table;
     float *material_mass; /* kg, of one particle */
     isphx_boundary *boundary;
@@ -3196,6 +3231,7 @@ struct isph_fluid {
     int slot_bits;
     isph_stats stats;
     uint32_t flags;
+    uint32_t told; /* kinds of flags that the logger knows of */
     /* of the substep that runs */
     isphx_substep now;
     isphx_machine machine;
@@ -3383,21 +3419,38 @@ static bool isphx_gravity_ok(isphpbd_vec3 gravity) {
     return isphpbdx_finite3(gravity) && isphpbdx_length(gravity) < 1e6f;
 }
 
-static bool isphx_budget_ok(int max_iterations, int max_substeps, float tolerance) {
-    return max_iterations >= 1 && max_iterations <= 100000 && max_substeps >= 1 && max_substeps <= 1000000 &&
-           isphx_in(tolerance, 0.0f, 1.0f);
+/* What is wrong with a desc, in words, or NULL. */
+static const char *isphx_budget_fault(int max_iterations, int max_substeps, float tolerance) {
+    if (max_iterations < 1 || max_iterations > 100000) return "max_iterations must be 1..100000";
+    if (max_substeps < 1 || max_substeps > 1000000) return "max_substeps must be 1..1000000";
+    if (!isphx_in(tolerance, 0.0f, 1.0f) || tolerance == 1.0f) return "tolerance must be >= 0 and < 1";
+    return NULL;
 }
 
-static bool isphx_fluid_desc_ok(const isph_fluid_desc *d) {
-    return d && d->cookie == ISPHX_COOKIE_FLUID && isphx_gravity_ok(d->gravity) && isphx_in(d->spacing, 1e-4f, 1e3f) &&
-           isphx_in(d->support, 1.8f, 3.2f) && d->solver <= ISPH_SOLVER_WEAKLY_COMPRESSIBLE &&
-           d->linear_solver <= ISPH_LINEAR_BICGSTAB && d->preconditioner <= ISPH_PRECONDITIONER_TWO_LEVEL &&
-           isphx_budget_ok(d->max_iterations, d->max_substeps, d->tolerance) && isphx_in(d->cfl, 0.05f, 4.0f) &&
-           isphx_in(d->max_substep_seconds, 0.0f, 1.0f) && isphx_in(d->sound_speed, 0.0f, 1e5f) &&
-           isphx_in(d->max_speed, 0.0f, 1e6f) && d->particle_capacity >= 1 &&
-           d->particle_capacity <= ISPHX_MAX_POINTS / 4 && d->material_capacity >= 1 && d->material_capacity <= 255 &&
-           d->boundary_capacity >= 0 && d->boundary_capacity <= 65535 && d->triangle_capacity >= 0 &&
-           d->triangle_capacity <= (1 << 24);
+static const char *isphx_capacity_fault(const isph_fluid_desc *d) {
+    if (d->particle_capacity < 1 || d->particle_capacity > ISPHX_MAX_POINTS / 4)
+        return "particle_capacity must be 1..2^24";
+    if (d->material_capacity < 1 || d->material_capacity > 255) return "material_capacity must be 1..255";
+    if (d->boundary_capacity < 0 || d->boundary_capacity > 65535) return "boundary_capacity must be 0..65535";
+    if (d->triangle_capacity < 0 || d->triangle_capacity > 1 << 24) return "triangle_capacity must be 0..2^24";
+    return NULL;
+}
+
+static const char *isphx_fluid_fault(const isph_fluid_desc *d) {
+    const char *fault = isphx_budget_fault(d->max_iterations, d->max_substeps, d->tolerance);
+    if (fault) return fault;
+    if (!isphx_gravity_ok(d->gravity)) return "gravity is not finite or too large";
+    if (!isphx_in(d->spacing, 1e-4f, 1e3f)) return "spacing must be 1e-4..1e3";
+    if (!isphx_in(d->support, 1.8f, 3.2f)) return "support must be 1.8..3.2";
+    if (d->solver > ISPH_SOLVER_WEAKLY_COMPRESSIBLE) return "unknown solver";
+    if (d->linear_solver > ISPH_LINEAR_BICGSTAB) return "unknown linear_solver";
+    if (d->preconditioner > ISPH_PRECONDITIONER_TWO_LEVEL) return "unknown preconditioner";
+    if (!isphx_in(d->cfl, 0.05f, 4.0f)) return "cfl must be 0.05..4";
+    if (!isphx_in(d->max_substep_seconds, 0.0f, 1.0f)) return "max_substep_seconds must be 0..1";
+    if (!isphx_in(d->sound_speed, 0.0f, 1e5f)) return "sound_speed must be 0..1e5";
+    if (!isphx_in(d->max_speed, 0.0f, 1e6f)) return "max_speed must be 0..1e6";
+    if (!isphx_allocator_ok(d->allocator)) return "the allocator needs both alloc and free";
+    return isphx_capacity_fault(d);
 }
 
 static int isphx_wall_blocks(int rows) { return (rows + ISPHX_WALL_BLOCK - 1) / ISPHX_WALL_BLOCK; }
@@ -3478,9 +3531,13 @@ static isph_fluid *isphx_fluid_layout(isphpbdx_layout *layout, const isph_fluid_
 
 ISPHPBD_API size_t isph_fluid_bytes(const isph_fluid_desc *desc) {
     isphpbdx_layout layout = {NULL, 0, false};
-    if (!isphx_fluid_desc_ok(desc)) return 0;
-    isphx_fluid_layout(&layout, desc);
-    return layout.overflow ? 0 : layout.used;
+    const char *fault;
+    if (!desc || desc->cookie != ISPHX_COOKIE_FLUID) return 0; /* what looks like a logger may be none */
+    fault = isphx_fluid_fault(desc);
+    if (!fault) isphx_fluid_layout(&layout, desc);
+    if (layout.overflow) fault = "particle_capacity needs a larger matrix than there can be";
+    if (fault) (void)isphx_refuse(&desc->logger, ISPHPBD_BAD_DESC, fault);
+    return fault ? 0 : layout.used;
 }
 
 static void isphx_fluid_derive(isph_fluid *f) {
@@ -3499,7 +3556,10 @@ ISPHPBD_API isph_fluid *isph_fluid_create(const isph_fluid_desc *desc, isphpbd_r
     const size_t bytes = isph_fluid_bytes(desc);
     isphpbd_allocator allocator;
     isph_fluid *fluid;
-    if (!isphx_allocate(desc ? &desc->allocator : NULL, bytes, &allocator, &layout, why)) return NULL;
+    if (!isphx_allocate(desc ? &desc->allocator : NULL, bytes, &allocator, &layout, why)) {
+        if (bytes > 0) (void)isphx_refuse(&desc->logger, ISPHPBD_OUT_OF_MEMORY, "no memory for the fluid");
+        return NULL;
+    }
     fluid = isphx_fluid_layout(&layout, desc);
     fluid->desc = *desc;
     fluid->desc.allocator = allocator;
@@ -3540,7 +3600,7 @@ ISPHPBD_API isphpbd_result isph_fluid_set_gravity(isph_fluid *fluid, isphpbd_vec
 
 ISPHPBD_API isphpbd_result isph_fluid_set_budget(isph_fluid *fluid, int max_iterations, int max_substeps,
                                                  float tolerance) {
-    if (!fluid || !isphx_budget_ok(max_iterations, max_substeps, tolerance)) return ISPHPBD_BAD_ARGUMENT;
+    if (!fluid || isphx_budget_fault(max_iterations, max_substeps, tolerance)) return ISPHPBD_BAD_ARGUMENT;
     if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     isphx_settle(fluid);
     fluid->desc.max_iterations = max_iterations;
@@ -3589,19 +3649,24 @@ ISPHPBD_API isph_material_desc isph_material_desc_oil(void) { return isphx_mater
 ISPHPBD_API isph_material_desc isph_material_desc_honey(void) { return isphx_material_desc(1400.0f, 10.0f); }
 ISPHPBD_API isph_material_desc isph_material_desc_mercury(void) { return isphx_material_desc(13534.0f, 0.0015f); }
 
+static isphpbd_result isphx_material_check(const isph_fluid *f, const isph_material_desc *desc) {
+    const char *fault = NULL;
+    if (!f) return ISPHPBD_BAD_ARGUMENT;
+    if (isphx_locked(f)) return ISPHPBD_LOCKED;
+    if (!desc || desc->cookie != ISPHX_COOKIE_MATERIAL) fault = "make the material desc with isph_material_desc_*()";
+    else if (!isphx_in(desc->density, 1e-3f, 1e6f)) fault = "density must be 1e-3..1e6";
+    else if (!isphx_in(desc->viscosity, 0.0f, 1e6f)) fault = "viscosity must be 0..1e6";
+    if (fault) return isphx_refuse(&f->desc.logger, ISPHPBD_BAD_DESC, fault);
+    if (f->material_count < f->desc.material_capacity) return ISPHPBD_OK;
+    return isphx_refuse(&f->desc.logger, ISPHPBD_CAPACITY, "raise material_capacity");
+}
+
 ISPHPBD_API isph_material isph_material_create(isph_fluid *fluid, const isph_material_desc *desc, isphpbd_result *why) {
+    const isphpbd_result result = isphx_material_check(fluid, desc);
     isph_material handle = {0};
     isphx_material *m;
-    isphx_why(why, ISPHPBD_BAD_ARGUMENT);
-    if (!fluid) return handle;
-    isphx_why(why, ISPHPBD_LOCKED);
-    if (isphx_locked(fluid)) return handle;
-    isphx_why(why, ISPHPBD_BAD_DESC);
-    if (!desc || desc->cookie != ISPHX_COOKIE_MATERIAL || !isphx_in(desc->density, 1e-3f, 1e6f) ||
-        !isphx_in(desc->viscosity, 0.0f, 1e6f))
-        return handle;
-    isphx_why(why, ISPHPBD_CAPACITY);
-    if (fluid->material_count >= fluid->desc.material_capacity) return handle;
+    isphx_why(why, result);
+    if (result != ISPHPBD_OK) return handle;
     isphx_settle(fluid);
     m = fluid->material_table + fluid->material_count++;
     m->density = desc->density;
@@ -3610,7 +3675,6 @@ ISPHPBD_API isph_material isph_material_create(isph_fluid *fluid, const isph_mat
     m->grip = sqrtf(desc->viscosity);
     fluid->material_mass[fluid->material_count - 1] = m->density * fluid->volume;
     handle.id = (uint32_t)fluid->material_count;
-    isphx_why(why, ISPHPBD_OK);
     return handle;
 }
 
@@ -3652,7 +3716,8 @@ static isphpbd_result isphx_add_check(const isph_fluid *f, isph_material materia
     if (!f || count < 0) return ISPHPBD_BAD_ARGUMENT;
     if (f->stepping) return ISPHPBD_LOCKED;
     if (material.id < 1 || material.id > (uint32_t)f->material_count) return ISPHPBD_BAD_HANDLE;
-    return count > f->desc.particle_capacity - f->count ? ISPHPBD_CAPACITY : ISPHPBD_OK;
+    if (count <= f->desc.particle_capacity - f->count) return ISPHPBD_OK;
+    return isphx_refuse(&f->desc.logger, ISPHPBD_CAPACITY, "raise particle_capacity");
 }
 
 ISPHPBD_API isphpbd_result isph_particles_add(isph_fluid *fluid, isph_material material, const float *positions,
@@ -3667,6 +3732,7 @@ ISPHPBD_API isphpbd_result isph_particles_add(isph_fluid *fluid, isph_material m
     if (!isphx_points_ok(positions, position_stride_bytes, count, fluid->dx)) return ISPHPBD_BAD_ARGUMENT;
     if (velocities && !isphx_points_ok(velocities, velocity_stride_bytes, count, 1.0f)) return ISPHPBD_BAD_ARGUMENT;
     isphx_settle(fluid);
+    if (count > 0) fluid->changes++;
     for (i = 0; i < count; ++i) {
         const float *v = velocities ? isphx_at(velocities, velocity_stride_bytes, i) : NULL;
         const isphpbd_vec3 velocity = v ? isphpbd_v3(v[0], v[1], v[2]) : isphpbd_v3(0.0f, 0.0f, 0.0f);
@@ -3696,12 +3762,12 @@ ISPHPBD_API isphpbd_result isph_particles_add_box(isph_fluid *fluid, isph_materi
     if (lo.x > hi.x || lo.y > hi.y || lo.z > hi.z || isphpbdx_length(velocity) > ISPHX_FAR) return ISPHPBD_BAD_ARGUMENT;
     nx = isphx_lattice_count(lo.x, hi.x, fluid->dx), ny = isphx_lattice_count(lo.y, hi.y, fluid->dx);
     nz = isphx_lattice_count(lo.z, hi.z, fluid->dx);
-    total = (int64_t)nx * ny;
-    if (total > fluid->desc.particle_capacity) return ISPHPBD_CAPACITY;
-    total *= nz;
+    total = (int64_t)nx * ny; /* up to 1e14; three of them would not fit */
+    if (total <= fluid->desc.particle_capacity) total *= nz;
     result = isphx_add_check(fluid, material, total);
     if (result != ISPHPBD_OK) return result;
     isphx_settle(fluid);
+    fluid->changes++;
     for (k = 0; k < nz; ++k)
         for (j = 0; j < ny; ++j)
             for (i = 0; i < nx; ++i) {
@@ -3757,6 +3823,7 @@ ISPHPBD_API int isph_particles_remove_if(isph_fluid *fluid, bool (*test)(void *u
     }
     fluid->stepping = false;
     fluid->count = kept;
+    fluid->changes += kept < count;
     return count - kept;
 }
 
@@ -3775,6 +3842,7 @@ ISPHPBD_API int isph_particles_remove(isph_fluid *fluid, const uint32_t *ids, in
         else isphx_particle_copy(fluid, kept++, i);
     }
     fluid->count = kept;
+    fluid->changes += kept < before;
     return before - kept;
 }
 
@@ -4260,14 +4328,16 @@ static isphpbd_vec3 isphx_mesh_vertex(const isph_mesh *mesh, uint32_t index) {
     return isphpbd_v3(p[0], p[1], p[2]);
 }
 
-static isphpbd_result isphx_mesh_check(const isph_mesh *mesh, float dx) {
+static const char *isphx_mesh_fault(const isph_mesh *mesh, float dx) {
     int i;
     if (!mesh->positions || !mesh->indices || !isphx_stride_ok(mesh->stride_bytes) || mesh->vertex_count < 3)
-        return ISPHPBD_BAD_MESH;
-    if (mesh->index_count < 3 || mesh->index_count % 3 != 0) return ISPHPBD_BAD_MESH;
+        return "mesh: positions, stride_bytes, vertex_count or indices is bad";
+    if (mesh->index_count < 3 || mesh->index_count % 3 != 0) return "mesh: index_count must be 3, 6, 9, ...";
     for (i = 0; i < mesh->index_count; ++i)
-        if (mesh->indices[i] >= (uint32_t)mesh->vertex_count) return ISPHPBD_BAD_MESH;
-    return isphx_points_ok(mesh->positions, mesh->stride_bytes, mesh->vertex_count, dx) ? ISPHPBD_OK : ISPHPBD_BAD_MESH;
+        if (mesh->indices[i] >= (uint32_t)mesh->vertex_count) return "mesh: an index is out of range";
+    return isphx_points_ok(mesh->positions, mesh->stride_bytes, mesh->vertex_count, dx)
+               ? NULL
+               : "mesh: a vertex is not finite or too far away";
 }
 
 /* Copies the triangles with an area; false when none has. */
@@ -4290,15 +4360,43 @@ static bool isphx_mesh_copy(isph_fluid *f, isphx_boundary *b, const isph_mesh *m
     return b->triangle_count > 0;
 }
 
+/* Six times the signed volume inside, about the first corner; in double, since the terms cancel. */
+static double isphx_mesh_volume6(const isph_fluid *f, const isphx_boundary *b) {
+    const isphx_triangle *t = f->triangle + b->triangle_first;
+    const isphpbd_vec3 origin = t->corner;
+    double sum = 0.0;
+    int i;
+    for (i = 0; i < b->triangle_count; ++i, ++t) {
+        const isphpbd_vec3 p = isphpbdx_sub(t->corner, origin), n = isphpbdx_cross(t->edge1, t->edge2);
+        sum += (double)p.x * (double)n.x + (double)p.y * (double)n.y + (double)p.z * (double)n.z;
+    }
+    return sum;
+}
+
+/* Of a mesh with open edges nobody can say what is inside. */
+static bool isphx_mesh_inside_out(const isph_fluid *f, const isphx_boundary *b) {
+    int i;
+    for (i = 0; i < b->triangle_count; ++i)
+        if (f->triangle[b->triangle_first + i].open_edges) return false;
+    return !(isphx_mesh_volume6(f, b) > 0.0);
+}
+
 static isphpbd_result isphx_mesh_build(isph_fluid *f, isphx_boundary *b, const isph_mesh *mesh) {
-    const isphpbd_result result = isphx_mesh_check(mesh, f->dx);
-    if (result != ISPHPBD_OK) return result;
-    if (mesh->index_count / 3 > f->desc.triangle_capacity - f->triangle_count) return ISPHPBD_CAPACITY;
-    if (!isphx_mesh_copy(f, b, mesh)) return ISPHPBD_BAD_MESH;
+    const isphpbd_logger *logger = &f->desc.logger;
+    const char *fault = isphx_mesh_fault(mesh, f->dx);
+    if (fault) return isphx_refuse(logger, ISPHPBD_BAD_MESH, fault);
+    if (mesh->index_count / 3 > f->desc.triangle_capacity - f->triangle_count)
+        return isphx_refuse(logger, ISPHPBD_CAPACITY, "raise triangle_capacity");
+    if (!isphx_mesh_copy(f, b, mesh)) return isphx_refuse(logger, ISPHPBD_BAD_MESH, "mesh: no triangle has an area");
     b->node_first = f->node_count;
     isphx_tree_build(f, b->triangle_first, b->triangle_count);
     b->node_count = f->node_count - b->node_first;
     isphx_mesh_mark_rims(f, b);
+    if (b->desc.mesh_solid && isphx_mesh_inside_out(f, b)) {
+        f->node_count = b->node_first;
+        return isphx_refuse(logger, ISPHPBD_BAD_MESH,
+                            "mesh: mesh_solid is wound inside out, or has no volume: turn its triangles");
+    }
     f->triangle_count += b->triangle_count;
     return ISPHPBD_OK;
 }
@@ -4355,22 +4453,34 @@ static bool isphx_mass_ok(isph_shape shape, float mass, isphpbd_vec3 inertia) {
            (mass == 0.0f || (isphx_in(mass, 1e-9f, 1e12f) && shape != ISPH_SHAPE_PLANE));
 }
 
-static bool isphx_boundary_desc_ok(const isph_boundary_desc *d) {
+static const char *isphx_shape_fault(const isph_boundary_desc *d) {
     const float huge = 1e6f;
-    if (!d || d->cookie != ISPHX_COOKIE_BOUNDARY || d->shape < ISPH_SHAPE_PLANE || d->shape > ISPH_SHAPE_MESH)
-        return false;
-    if (!isphx_in(d->friction, 0.0f, 1.0f) || !isphx_in(d->viscous_grip, 0.0f, 1.0f) ||
-        !isphx_in(d->restitution, 0.0f, 1.0f) || !isphx_in(d->gravity_scale, -1e3f, 1e3f) ||
-        !isphx_mass_ok(d->shape, d->mass, d->inertia))
-        return false;
-    if (!isphx_motion_ok(d->position, d->rotation, d->linear_velocity, d->angular_velocity)) return false;
+    if (d->shape < ISPH_SHAPE_PLANE || d->shape > ISPH_SHAPE_MESH) return "unknown shape";
     if (d->shape == ISPH_SHAPE_BOX &&
         (!isphx_in(d->half_extents.x, 1e-6f, huge) || !isphx_in(d->half_extents.y, 1e-6f, huge) ||
          !isphx_in(d->half_extents.z, 1e-6f, huge)))
-        return false;
+        return "half_extents must be 1e-6..1e6";
     if ((d->shape == ISPH_SHAPE_SPHERE || d->shape == ISPH_SHAPE_CAPSULE) && !isphx_in(d->radius, 1e-6f, huge))
-        return false;
-    return d->shape != ISPH_SHAPE_CAPSULE || isphx_in(d->half_height, 0.0f, huge);
+        return "radius must be 1e-6..1e6";
+    if (d->shape == ISPH_SHAPE_CAPSULE && !isphx_in(d->half_height, 0.0f, huge)) return "half_height must be 0..1e6";
+    return NULL;
+}
+
+static const char *isphx_boundary_fault(const isph_boundary_desc *d) {
+    const char *fault;
+    if (!d || d->cookie != ISPHX_COOKIE_BOUNDARY) return "make the boundary desc with isph_boundary_desc_default()";
+    fault = isphx_shape_fault(d);
+    if (fault) return fault;
+    if (!isphx_in(d->friction, 0.0f, 1.0f)) return "friction must be 0..1";
+    if (!isphx_in(d->viscous_grip, 0.0f, 1.0f)) return "viscous_grip must be 0..1";
+    if (!isphx_in(d->restitution, 0.0f, 1.0f)) return "restitution must be 0..1";
+    if (!isphx_in(d->gravity_scale, -1e3f, 1e3f)) return "gravity_scale must be -1000..1000";
+    if (!isphx_mass_ok(d->shape, d->mass, d->inertia)) return "mass or inertia is out of range, or a plane has one";
+    if (!isphx_motion_ok(d->position, d->rotation, isphpbd_v3(0.0f, 0.0f, 0.0f), isphpbd_v3(0.0f, 0.0f, 0.0f)))
+        return "position or rotation is out of range";
+    if (!isphx_motion_ok(d->position, d->rotation, d->linear_velocity, d->angular_velocity))
+        return "linear_velocity or angular_velocity is out of range";
+    return NULL;
 }
 
 static void isphx_boundary_bounds(const isph_fluid *f, isphx_boundary *b) {
@@ -4400,16 +4510,19 @@ ISPHPBD_API isph_boundary isph_boundary_create(isph_fluid *fluid, const isph_bou
     isph_boundary handle = {0};
     isphx_boundary made; /* takes its place only when all went well */
     isphpbd_result result = ISPHPBD_OK;
+    const char *fault;
     int slot = 0;
     isphx_why(why, ISPHPBD_BAD_ARGUMENT);
     if (!fluid) return handle;
     isphx_why(why, ISPHPBD_LOCKED);
     if (isphx_locked(fluid)) return handle;
-    isphx_why(why, ISPHPBD_BAD_DESC);
-    if (!isphx_boundary_desc_ok(desc)) return handle;
     while (slot < fluid->desc.boundary_capacity && fluid->boundary[slot].alive) ++slot;
-    isphx_why(why, ISPHPBD_CAPACITY);
-    if (slot == fluid->desc.boundary_capacity) return handle;
+    fault = isphx_boundary_fault(desc);
+    if (fault) result = isphx_refuse(&fluid->desc.logger, ISPHPBD_BAD_DESC, fault);
+    else if (slot == fluid->desc.boundary_capacity)
+        result = isphx_refuse(&fluid->desc.logger, ISPHPBD_CAPACITY, "raise boundary_capacity");
+    isphx_why(why, result);
+    if (result != ISPHPBD_OK) return handle;
     memset(&made, 0, sizeof made);
     made.generation = (fluid->boundary[slot].generation % 0xffffu) + 1u;
     made.desc = *desc;
@@ -5951,7 +6064,8 @@ static isphpbdx_f4 isphx_mixed_weight(const isph_fluid *f, const int own[4], con
         const isphx_material *a = f->material_table + f->material[own[k]],
                              *b = f->material_table + f->material[index[k]];
         weight[k] = f->now.smoothing * a->scale / b->scale;
-        if (!f->now.implicit_viscosity) weight[k] += f->now.seconds * a->grip * b->grip / (a->density * f->dx * f->dx);
+        if (f->now.implicit_viscosity) continue;
+        weight[k] += f->now.viscous_seconds * a->grip * b->grip / (a->density * f->dx * f->dx);
     }
     return isphpbdx_f4_load(weight);
 }
@@ -7374,9 +7488,11 @@ static void isphx_stage_pressures(isph_fluid *f) {
 }
 
 /* [weakly-compressible] The classic baseline (Becker et al., section III): Tait's equation, symmetric forces,
-   artificial viscosity, leapfrog; the density is corrected by the walls' share so that walls do not thin it out. */
+   artificial viscosity, leapfrog; the density is corrected by the walls' share so that walls do not thin it out. The
+   materials' own viscosity is explicit (Morris et al. 1997). */
 #define ISPHX_TAIT_EXPONENT        7
 #define ISPHX_ARTIFICIAL_VISCOSITY 0.08f
+#define ISPHX_COURANT              0.25f /* supports that sound and particles go per substep */
 
 static float isphx_sound_speed(const isph_fluid *f) {
     if (f->desc.sound_speed > 0.0f) return f->desc.sound_speed;
@@ -7387,7 +7503,7 @@ static float isphx_sound_speed(const isph_fluid *f) {
 static void isphx_equation_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
     const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
-    const float c = isphx_sound_speed(f);
+    const float c = f->now.sound;
     int i, k;
     for (i = block * ISPHX_BLOCK; i < end; ++i) {
         const float density = f->spread[4 * i + 3], rho = f->material_table[f->material[i]].density;
@@ -7401,7 +7517,7 @@ static void isphx_equation_task(void *ctx, int block) {
 /* sum V (P_a / d_a^2 + P_b / d_b^2 + Pi_ab) grad W, per unit of rest density of a. */
 static void isphx_chunk_tait(const isph_fluid *f, int chunk, int half, const int *columns, float out[3][ISPHX_LANES]) {
     const float *value = f->sell.value + f->sell.offset[chunk];
-    const float viscosity = ISPHX_ARTIFICIAL_VISCOSITY * f->reach * isphx_sound_speed(f) * f->now.density;
+    const float viscosity = ISPHX_ARTIFICIAL_VISCOSITY * f->reach * f->now.sound * f->now.density;
     const isphpbdx_f4 scale = isphpbdx_f4_all(0.5f / (f->dx * f->dx)), zero = isphpbdx_f4_all(0.0f);
     const isphpbdx_f4 soft = isphpbdx_f4_all(0.01f * f->dx * f->dx), strength = isphpbdx_f4_all(-viscosity);
     isphpbdx_f4 a[4], b[4], u[4], v[4], sum[3];
@@ -7428,27 +7544,47 @@ static void isphx_chunk_tait(const isph_fluid *f, int chunk, int half, const int
     for (k = 0; k < 3; ++k) isphpbdx_f4_store(out[k] + half, isphpbdx_f4_mul(sum[k], scale));
 }
 
+static void isphx_tait_row(isph_fluid *f, int i, int lane, float force[3][ISPHX_LANES], float drag[3][ISPHX_LANES]) {
+    const float gravity[3] = {f->desc.gravity.x, f->desc.gravity.y, f->desc.gravity.z};
+    const float rho = f->material_table[f->material[i]].density;
+    isphpbd_vec3 u;
+    float v[3];
+    int k;
+    for (k = 0; k < 3; ++k) {
+        const float wall = -2.0f * f->position[4 * i + 3] * f->wall[4 * i + k];
+        v[k] = f->velocity[4 * i + k] + f->now.seconds * (gravity[k] + (force[k][lane] + wall) / rho) + drag[k][lane];
+    }
+    u = isphx_wall_drag(f, i, isphx_vec(v));
+    isphx_set3(f->star + 4 * i, u.x, u.y, u.z);
+}
+
 static void isphx_tait_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
-    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane, k;
-    float sum[3][ISPHX_LANES];
+    int columns[ISPHX_LIST * ISPHX_LANES], chunk, end, lane, half;
+    float force[3][ISPHX_LANES], drag[3][ISPHX_LANES];
     isphx_block_chunks(f->count, block, &chunk, &end);
     for (; chunk < end; ++chunk) {
         isphx_chunk_columns(&f->sell, chunk, columns);
-        isphx_chunk_tait(f, chunk, 0, columns, sum);
-        isphx_chunk_tait(f, chunk, 4, columns, sum);
-        for (lane = 0; lane < ISPHX_LANES; ++lane) {
-            const int i = chunk * ISPHX_LANES + lane;
-            const float gravity[3] = {f->desc.gravity.x, f->desc.gravity.y, f->desc.gravity.z};
-            if (i >= f->count) continue;
-            for (k = 0; k < 3; ++k) {
-                const float wall = -2.0f * f->position[4 * i + 3] * f->wall[4 * i + k];
-                const float rho = f->material_table[f->material[i]].density;
-                f->star[4 * i + k] =
-                    f->velocity[4 * i + k] + f->now.seconds * (gravity[k] + (sum[k][lane] + wall) / rho);
-            }
+        for (half = 0; half < ISPHX_LANES; half += 4) {
+            isphx_chunk_tait(f, chunk, half, columns, force);
+            isphx_chunk_diffuse(f, chunk, half, columns, drag);
         }
+        for (lane = 0; lane < ISPHX_LANES; ++lane)
+            if (chunk * ISPHX_LANES + lane < f->count) isphx_tait_row(f, chunk * ISPHX_LANES + lane, lane, force, drag);
     }
+}
+
+/* Sound must not outrun the substep: in one that is too long it goes slower, and water yields more. Explicit viscosity
+   has its limit, too: what is thicker counts as what the substep bears. */
+static void isphx_now_weak(isph_fluid *f) {
+    isphx_substep *now = &f->now;
+    const float wanted = isphx_sound_speed(f), most = ISPHX_IMPLICIT_VISCOSITY;
+    now->sound = isphpbdx_clamp(ISPHX_COURANT * f->reach * now->inverse_seconds - f->stats.max_speed, 0.0f, wanted);
+    if (now->sound < 0.99f * wanted) f->flags |= ISPH_STEP_SUBSTEPS_CAPPED;
+    if (now->diffusion > most) now->viscous_seconds *= most / now->diffusion;
+    now->diffusion = isphpbdx_min(now->diffusion, most);
+    now->smoothing = 0.0f;
+    now->implicit_viscosity = false;
 }
 
 /* [step] One substep, and the choice of how many. */
@@ -7467,6 +7603,8 @@ static void isphx_now(isph_fluid *f, float seconds) {
         now->diffusion = isphpbdx_max(now->diffusion, nu * seconds / (f->dx * f->dx));
     }
     now->implicit_viscosity = now->diffusion > ISPHX_IMPLICIT_VISCOSITY;
+    now->viscous_seconds = seconds;
+    if (isphx_weakly_compressible(f)) isphx_now_weak(f);
 }
 
 /* [balance] The books of a substep. For every component of fluid: what its momentum changed by, less gravity, plus what
@@ -7979,6 +8117,7 @@ static void isphx_stage_commit(isph_fluid *f) {
     state->material = f->material, f->material = material;
     isphpbdx_run(&f->desc.parallel, isphx_slots_task, f, isphx_blocks(f->count));
     f->stats.total_substeps++;
+    f->changes++;
 }
 
 static void isphx_list_active(isph_fluid *f) {
@@ -8165,7 +8304,7 @@ static float isphx_longest_substep(const isph_fluid *f, float fastest) {
     fastest += 0.5f * isphpbdx_length(f->desc.gravity) * f->max_substep;
     if (fastest * most > f->desc.cfl * f->dx) most = f->desc.cfl * f->dx / fastest;
     if (f->desc.solver == ISPH_SOLVER_WEAKLY_COMPRESSIBLE)
-        most = isphpbdx_min(most, 0.25f * f->reach / (isphx_sound_speed(f) + fastest));
+        most = isphpbdx_min(most, ISPHX_COURANT * f->reach / (isphx_sound_speed(f) + fastest));
     return most;
 }
 
@@ -8194,6 +8333,20 @@ static void isphx_step_begin(isph_fluid *f) {
     f->stats.max_speed = isphx_fastest_particle(f);
 }
 
+/* Each kind of flag is worth one message in the life of a fluid; later ones only the flags tell. */
+static void isphx_warn(isph_fluid *f) {
+    static const char *const text[] = {"a solve stopped at max_iterations",
+                                       "max_substeps is too small for the speed: things are held back",
+                                       "too many particles in one place: they are being spread",
+                                       "particles not finite or too far away were put to rest",
+                                       "particles faster than max_speed were slowed down to it",
+                                       "a particle met more than 6 walls: the farthest were ignored"};
+    int k;
+    for (k = 0; k < (int)(sizeof text / sizeof *text); ++k)
+        if (f->flags & ~f->told & 1u << k) isphpbdx_log(&f->desc.logger, ISPHPBD_LOG_WARNING, ISPHPBD_OK, text[k]);
+    f->told |= f->flags;
+}
+
 static uint32_t isphx_step_end(isph_fluid *f, int substeps) {
     int k;
     f->stats.substeps = substeps;
@@ -8201,6 +8354,7 @@ static uint32_t isphx_step_end(isph_fluid *f, int substeps) {
     f->stats.ticks_viscosity = f->ticks[ISPHX_VISCOSITY], f->stats.ticks_pressure = f->ticks[ISPHX_PRESSURE];
     f->stats.ticks_move = f->ticks[ISPHX_MOVE];
     for (k = 0, f->stats.ticks_total = 0; k < ISPHX_TIMERS; ++k) f->stats.ticks_total += f->ticks[k];
+    if (f->flags & ~f->told) isphx_warn(f);
     return f->flags;
 }
 
@@ -8300,7 +8454,7 @@ ISPHPBD_API isph_stats isph_fluid_stats(const isph_fluid *fluid) {
 /* [snapshot] Everything that affects the future, in a fixed little-endian form: header, materials, boundaries, slots,
    particles (45 bytes each), checksum. A snapshot is read twice: once to check, once to apply. */
 #define ISPHX_SNAPSHOT_MAGIC   0x50534931u /* "1ISP" */
-#define ISPHX_SNAPSHOT_VERSION 2u
+#define ISPHX_SNAPSHOT_VERSION 3u
 #define ISPHX_PARTICLE_BYTES   45u
 #define ISPHX_BOUNDARY_BYTES   129u /* of one that is alive */
 
@@ -8364,18 +8518,30 @@ static void isphx_stream_doubles(isphx_stream *s, double *values, int count) {
 }
 
 typedef struct isphx_header { /* what has to be known, and to match, before anything is applied */
-    uint32_t magic, version, layout;
+    uint32_t magic, version, layout, settings;
     int count, material_count, slots_used, free_count;
 } isphx_header;
+#define ISPHX_HEADER_BYTES 32u
 
-/* Digest of the parts of the desc that shape the state. */
+/* Digest of the parts of the desc that shape the state, */
 static uint32_t isphx_layout_digest(const isph_fluid *f) {
     uint64_t hash = isphpbdx_hash_words(0x6c61u, &f->desc.spacing, 1);
     hash = isphpbdx_hash_words(hash, &f->desc.support, 1);
-    hash = isphpbdx_hash_word(hash, (uint32_t)f->desc.solver);
     hash = isphpbdx_hash_word(hash, (uint32_t)f->desc.particle_capacity);
     hash = isphpbdx_hash_word(hash, (uint32_t)f->desc.boundary_capacity);
     hash = isphpbdx_hash_word(hash, (uint32_t)f->desc.material_capacity);
+    return (uint32_t)(hash >> 32);
+}
+
+/* and of all others that the next step depends on and that no call changes. */
+static uint32_t isphx_settings_digest(const isph_fluid *f) {
+    const isph_fluid_desc *d = &f->desc;
+    const float numbers[4] = {d->cfl, d->max_substep_seconds, d->sound_speed, d->max_speed};
+    uint64_t hash = isphpbdx_hash_words(0x7365u, numbers, 4);
+    hash = isphpbdx_hash_word(hash, (uint32_t)d->solver);
+    hash = isphpbdx_hash_word(hash, (uint32_t)d->linear_solver);
+    hash = isphpbdx_hash_word(hash, (uint32_t)d->preconditioner);
+    hash = isphpbdx_hash_word(hash, (d->rigid_local ? 1u : 0u) | (d->density_projection ? 2u : 0u));
     return (uint32_t)(hash >> 32);
 }
 
@@ -8383,6 +8549,7 @@ static void isphx_stream_header(isphx_stream *s, isphx_header *h) {
     isphx_stream_u32(s, &h->magic);
     isphx_stream_u32(s, &h->version);
     isphx_stream_u32(s, &h->layout);
+    isphx_stream_u32(s, &h->settings);
     isphx_stream_int(s, &h->count);
     isphx_stream_int(s, &h->material_count);
     isphx_stream_int(s, &h->slots_used);
@@ -8447,6 +8614,7 @@ static void isphx_stream_state(isphx_stream *s, isph_fluid *f) {
 static isphx_header isphx_header_of(const isph_fluid *f) {
     isphx_header h;
     h.magic = ISPHX_SNAPSHOT_MAGIC, h.version = ISPHX_SNAPSHOT_VERSION, h.layout = isphx_layout_digest(f);
+    h.settings = isphx_settings_digest(f);
     h.count = f->count, h.material_count = f->material_count, h.slots_used = f->slots_used,
     h.free_count = f->free_count;
     return h;
@@ -8580,51 +8748,71 @@ static bool isphx_snapshot_checksum(const isph_fluid *f, const unsigned char *in
     return stored == sum;
 }
 
-/* Everything about the image is right, from its header to its last number. */
-static bool isphx_snapshot_ok(isph_fluid *f, const unsigned char *in, size_t size, isphx_header *h) {
-    isphx_stream s = {NULL, NULL, 0, 0};
-    const size_t settings = 3 * 4 + 4 + 4 + 4 + 1 + 8;
-    size_t rest;
-    float numbers[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    int limits[2] = {0, 0}, i;
-    s.in = in;
-    if (size < 28 + settings + 8) return false;
-    isphx_stream_header(&s, h);
-    if (h->magic != ISPHX_SNAPSHOT_MAGIC || h->version != ISPHX_SNAPSHOT_VERSION || h->layout != isphx_layout_digest(f))
-        return false;
+/* Is the image of a fluid like this one? In words what is not, or NULL. */
+static const char *isphx_header_fault(const isph_fluid *f, const isphx_header *h) {
+    if (h->magic != ISPHX_SNAPSHOT_MAGIC) return "not a snapshot of a fluid";
+    if (h->version != ISPHX_SNAPSHOT_VERSION) return "the snapshot is of another version";
+    if (h->layout != isphx_layout_digest(f)) return "the snapshot is of another spacing, support or capacity";
+    if (h->settings != isphx_settings_digest(f)) return "the snapshot is of other settings in isph_fluid_desc";
     if (h->count < 0 || h->count > f->desc.particle_capacity || h->material_count < 0 ||
-        h->material_count > f->desc.material_capacity)
-        return false;
-    if (h->slots_used < h->count || h->slots_used > f->desc.particle_capacity ||
-        h->free_count != h->slots_used - h->count)
-        return false;
-    isphx_stream_floats(&s, numbers, 4);
-    isphx_stream_int(&s, &limits[0]);
-    isphx_stream_int(&s, &limits[1]);
-    if (!isphx_gravity_ok(isphx_vec(numbers)) || !isphx_budget_ok(limits[0], limits[1], numbers[3])) return false;
-    s.used += 9;
-    if (size - s.used < 16 * (size_t)h->material_count) return false;
-    for (i = 0; i < h->material_count; ++i) {
-        isphx_stream_floats(&s, numbers, 4);
+        h->material_count > f->desc.material_capacity || h->slots_used < h->count ||
+        h->slots_used > f->desc.particle_capacity || h->free_count != h->slots_used - h->count)
+        return "the snapshot is damaged";
+    return NULL;
+}
+
+static bool isphx_materials_match(isphx_stream *s, int count) {
+    float numbers[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    int i;
+    for (i = 0; i < count; ++i) {
+        isphx_stream_floats(s, numbers, 4);
         if (!isphx_in(numbers[0], 1e-3f, 1e6f) || !isphx_in(numbers[1], 0.0f, 1e6f) ||
             !isphx_in(numbers[2], 1e-6f, 1e6f) || !isphx_in(numbers[3], 0.0f, 1e4f))
             return false;
     }
-    if (!isphx_boundaries_match(f, &s, size)) return false;
+    return true;
+}
+
+/* What is wrong with an image, from its header to its last number, in words; or NULL. */
+static const char *isphx_snapshot_fault(isph_fluid *f, const unsigned char *in, size_t size, isphx_header *h) {
+    static const char *const damaged = "the snapshot is damaged";
+    isphx_stream s = {NULL, NULL, 0, 0};
+    const size_t settings = 3 * 4 + 4 + 4 + 4 + 1 + 8;
+    const char *fault;
+    size_t rest;
+    float numbers[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    int limits[2] = {0, 0};
+    s.in = in;
+    if (size < ISPHX_HEADER_BYTES + settings + 8) return damaged;
+    isphx_stream_header(&s, h);
+    fault = isphx_header_fault(f, h);
+    if (fault) return fault;
+    isphx_stream_floats(&s, numbers, 4);
+    isphx_stream_int(&s, &limits[0]);
+    isphx_stream_int(&s, &limits[1]);
+    if (!isphx_gravity_ok(isphx_vec(numbers)) || isphx_budget_fault(limits[0], limits[1], numbers[3])) return damaged;
+    s.used += 9;
+    if (size - s.used < 16 * (size_t)h->material_count || !isphx_materials_match(&s, h->material_count)) return damaged;
+    if (!isphx_boundaries_match(f, &s, size)) return "the snapshot is damaged, or of other boundaries";
     rest = 4 * ((size_t)h->slots_used + (size_t)h->free_count) + ISPHX_PARTICLE_BYTES * (size_t)h->count + 8;
     return size - s.used == rest && isphx_slots_match(f, h, s) && isphx_values_match(f, h, s) &&
-           isphx_snapshot_checksum(f, in, h);
+                   isphx_snapshot_checksum(f, in, h)
+               ? NULL
+               : damaged;
 }
 
 ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes, size_t size) {
     isphx_stream s = {NULL, NULL, 0, 0};
     isphx_header h;
+    const char *fault;
     int i;
     if (!fluid || !bytes) return ISPHPBD_BAD_ARGUMENT;
     if (isphx_locked(fluid)) return ISPHPBD_LOCKED;
     memset(&h, 0, sizeof h);
-    if (!isphx_snapshot_ok(fluid, (const unsigned char *)bytes, size, &h)) return ISPHPBD_BAD_SNAPSHOT;
+    fault = isphx_snapshot_fault(fluid, (const unsigned char *)bytes, size, &h);
+    if (fault) return isphx_refuse(&fluid->desc.logger, ISPHPBD_BAD_SNAPSHOT, fault);
     isphx_settle(fluid);
+    fluid->changes++;
     s.in = (const unsigned char *)bytes;
     isphx_stream_header(&s, &h);
     fluid->count = h.count, fluid->material_count = h.material_count;
@@ -8703,8 +8891,10 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_LEAF
 #undef ISPHX_TAIT_EXPONENT
 #undef ISPHX_ARTIFICIAL_VISCOSITY
+#undef ISPHX_COURANT
 #undef ISPHX_SNAPSHOT_MAGIC
 #undef ISPHX_SNAPSHOT_VERSION
+#undef ISPHX_HEADER_BYTES
 #undef ISPHX_PARTICLE_BYTES
 #undef ISPHX_BOUNDARY_BYTES
 #endif /* ISPHX_IMPLEMENTED */

@@ -382,6 +382,44 @@ TEST bad_calls_change_nothing(void) {
     ipbd_destroy(world);
     PASS();
 }
+/* 1e9 m are the end of the world; what would be beyond stays, with all the rest. */
+TEST origin_is_not_shifted_too_far(void) {
+    cloth_mesh mesh;
+    ipbd_body_desc d = cloth_desc(&mesh, 5);
+    ipbd_world *world = make_world();
+    ipbd_collider_desc floor = ipbd_collider_desc_default();
+    ipbd_collider collider;
+    uint64_t before;
+    (void)ipbd_body_create(world, &d, NULL);
+    ASSERT_EQ(ISPHPBD_OK, ipbd_shift_origin(world, isphpbd_v3(0.9e9f, 0, 0)));
+    before = ipbd_hash(world);
+    ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, ipbd_shift_origin(world, isphpbd_v3(0.9e9f, 0, 0)));
+    ASSERT_EQ(before, ipbd_hash(world));
+    ipbd_destroy(world);
+    world = make_world();
+    floor.pose.position.y = 0.9e9f;
+    collider = ipbd_collider_create(world, &floor, NULL);
+    ASSERT(collider.id != 0);
+    before = ipbd_hash(world);
+    ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, ipbd_shift_origin(world, isphpbd_v3(0, 0.9e9f, 0)));
+    ASSERT_EQ(before, ipbd_hash(world));
+    ASSERT_EQ(ISPHPBD_OK, ipbd_shift_origin(world, isphpbd_v3(0, -0.9e9f, 0)));
+    ipbd_destroy(world);
+    PASS();
+}
+/* Sums stay where ipbd_create() takes them, and within int. */
+TEST capacities_do_not_overflow(void) {
+    cloth_mesh mesh;
+    ipbd_body_desc cloth = cloth_desc(&mesh, 17);
+    ipbd_capacity full = ipbd_capacity_none(), before;
+    full.edges = 1 << 28, before = full;
+    ASSERT_EQ(ISPHPBD_CAPACITY, ipbd_capacity_add(&full, &cloth, NULL));
+    ASSERT_EQ(0, memcmp(&full, &before, sizeof full));
+    full.edges = 0x7fffffff, before = full;
+    ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, ipbd_capacity_add(&full, &cloth, NULL));
+    ASSERT_EQ(0, memcmp(&full, &before, sizeof full));
+    PASS();
+}
 TEST bad_colliders_are_refused(void) {
     ipbd_world *world = make_world();
     float xyz[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, heights[4] = {0, 0, 0, 0};
@@ -920,6 +958,8 @@ int main(int argc, char **argv) {
     RUN_TEST(bad_bodies_are_refused);
     RUN_TEST(non_manifold_edges_and_zero_edges_are_refused);
     RUN_TEST(bad_calls_change_nothing);
+    RUN_TEST(origin_is_not_shifted_too_far);
+    RUN_TEST(capacities_do_not_overflow);
     RUN_TEST(bad_colliders_are_refused);
     RUN_TEST(seams_are_welded_and_do_not_tear);
     RUN_TEST(broken_triangles_are_repaired_and_reported);

@@ -328,6 +328,50 @@ TEST foreign_snapshots_are_refused(void) {
     PASS();
 }
 
+/* Of settings that no call changes every one has to be the same; the others come with the image. */
+TEST settings_are_compared_or_kept(void) {
+    for (int which = 0; which < 13; which++) {
+        isph_fluid_desc desc = isph_fluid_desc_default();
+        isph_fluid *here, *there;
+        isphpbd_result result;
+        image i;
+        heard h;
+        desc.particle_capacity = 200;
+        desc.logger = heard_logger(&h);
+        here = fixture_tank(&desc, 0.2f, 0.2f, 0.2f);
+        switch (which) {
+            case 0: desc.cfl = 0.9f; break;
+            case 1: desc.max_speed = 60.0f; break;
+            case 2: desc.max_substep_seconds = 0.008f; break;
+            case 3: desc.sound_speed = 30.0f; break;
+            case 4: desc.linear_solver = ISPH_LINEAR_BICGSTAB; break;
+            case 5: desc.preconditioner = ISPH_PRECONDITIONER_JACOBI; break;
+            case 6: desc.density_projection = false; break;
+            case 7: desc.rigid_local = true; break;
+            case 8: desc.tolerance = 0.01f; break;
+            case 9: desc.max_iterations = 7; break;
+            case 10: desc.max_substeps = 3; break;
+            case 11: desc.gravity.x = 1.0f; break;
+            default: desc.triangle_capacity = 9; break;
+        }
+        there = fixture_tank(&desc, 0.2f, 0.2f, 0.2f);
+        (void)fixture_run(there, 3, 1.0f / 60.0f);
+        i = save(there);
+        memset(&h, 0, sizeof h);
+        result = isph_fluid_load(here, i.bytes, i.size);
+        ASSERT_EQ(which < 8 ? ISPHPBD_BAD_SNAPSHOT : ISPHPBD_OK, result);
+        if (which < 8) {
+            ASSERT(heard_once(&h, ISPHPBD_BAD_SNAPSHOT, "settings"));
+        } else {
+            (void)fixture_run(here, 3, 1.0f / 60.0f), (void)fixture_run(there, 3, 1.0f / 60.0f);
+            ASSERT_EQ(isph_fluid_hash(there), isph_fluid_hash(here));
+        }
+        free(i.bytes);
+        isph_fluid_destroy(here), isph_fluid_destroy(there);
+    }
+    PASS();
+}
+
 SUITE(sph_determinism) {
     RUN_TEST(runners_water);
     RUN_TEST(runners_two_liquids);
@@ -346,6 +390,7 @@ SUITE(sph_snapshots) {
     RUN_TEST(every_truncation_is_refused);
     RUN_TEST(noise_is_refused);
     RUN_TEST(foreign_snapshots_are_refused);
+    RUN_TEST(settings_are_compared_or_kept);
 }
 
 GREATEST_MAIN_DEFS();

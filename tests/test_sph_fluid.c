@@ -139,7 +139,9 @@ static void spoil_counts(isph_fluid_desc *d, int which) {
         case 16: d->boundary_capacity = 0x7fffffff; break;
         case 17: d->max_iterations = -1; break;
         case 18: d->max_substeps = -7; break;
-        case 19: d->cookie = 0; break;
+        case 19: d->tolerance = 1.0f; break;
+        case 20: d->allocator.free = watched_free; break;
+        case 21: d->cookie = 0; break;
         default: memset(d, 0, sizeof *d); break;
     }
 }
@@ -159,7 +161,7 @@ TEST bad_descs(void) {
         spoil_numbers(&desc, i);
         CHECK_CALL(check_refused(&desc));
     }
-    for (int i = 0; i < 21; i++) {
+    for (int i = 0; i < 23; i++) {
         desc = isph_fluid_desc_default();
         spoil_counts(&desc, i);
         CHECK_CALL(check_refused(&desc));
@@ -171,6 +173,8 @@ TEST bad_descs(void) {
 
 TEST half_an_allocator(void) {
     isph_fluid_desc desc = small_desc();
+    isph_grid_desc grid = isph_grid_desc_default();
+    isph_matrix_desc matrix = isph_matrix_desc_default();
     watched_memory memory;
     isphpbd_result why;
     desc.allocator = watched_allocator(&memory);
@@ -180,6 +184,12 @@ TEST half_an_allocator(void) {
     desc.allocator = watched_allocator(&memory);
     desc.allocator.alloc = NULL;
     ASSERT(isph_fluid_create(&desc, &why) == NULL);
+    ASSERT_EQ(ISPHPBD_BAD_DESC, why);
+    grid.allocator = matrix.allocator = desc.allocator;
+    ASSERT(isph_fluid_bytes(&desc) == 0 && isph_grid_bytes(&grid) == 0 && isph_matrix_bytes(&matrix) == 0);
+    ASSERT(!isph_grid_create(&grid, &why));
+    ASSERT_EQ(ISPHPBD_BAD_DESC, why);
+    ASSERT(!isph_matrix_create(&matrix, &why));
     ASSERT_EQ(ISPHPBD_BAD_DESC, why);
     PASS();
 }
@@ -227,6 +237,119 @@ TEST presets_are_what_they_are_called(void) {
         ASSERT_IN_RANGE(density[i], all[i].density, 0.02f * density[i]);
         ASSERT_IN_RANGE(viscosity[i], all[i].viscosity, 0.1f * viscosity[i]);
     }
+    PASS();
+}
+
+/* ---- [logger] --------------------------------------------------------------------------------------------------- */
+
+TEST logger_names_the_field_of_a_fluid(void) {
+    static const char *const numbers[7] = {"spacing", "support", "tolerance", "cfl",
+                                           "max_substep_seconds", "sound_speed", "max_speed"};
+    static const char *const counts[21] = {
+        "particle_capacity", "particle_capacity", "particle_capacity", "material_capacity", "material_capacity",
+        "boundary_capacity", "triangle_capacity", "triangle_capacity", "max_iterations", "max_substeps",
+        "solver", "linear_solver", "preconditioner", "gravity", "gravity",
+        "gravity", "boundary_capacity", "max_iterations", "max_substeps", "tolerance",
+        "allocator"};
+    isph_fluid_desc desc;
+    watched_memory memory;
+    heard h;
+    for (int i = 0; i < 28 + 21; i++) {
+        desc = isph_fluid_desc_default();
+        desc.logger = heard_logger(&h);
+        if (i < 28) spoil_numbers(&desc, i);
+        else spoil_counts(&desc, i - 28);
+        ASSERT(!isph_fluid_create(&desc, NULL));
+        ASSERT(heard_once(&h, ISPHPBD_BAD_DESC, i < 28 ? numbers[i % 7] : counts[i - 28]));
+    }
+    desc = isph_fluid_desc_default();
+    desc.logger = heard_logger(&h);
+    desc.cookie = 0; /* then nothing in it is to be trusted, the logger neither */
+    ASSERT(!isph_fluid_create(&desc, NULL) && h.errors == 0);
+    desc = isph_fluid_desc_default();
+    desc.logger = heard_logger(&h);
+    desc.allocator = watched_allocator(&memory);
+    memory.refuse = 1;
+    ASSERT(!isph_fluid_create(&desc, NULL));
+    ASSERT(heard_once(&h, ISPHPBD_OUT_OF_MEMORY, "memory"));
+    PASS();
+}
+
+static void spoil_wall(isph_boundary_desc *d, int which) {
+    static const isph_shape shapes[14] = {ISPH_SHAPE_BOX, ISPH_SHAPE_SPHERE, ISPH_SHAPE_CAPSULE, ISPH_SHAPE_CAPSULE,
+                                          ISPH_SHAPE_BOX, ISPH_SHAPE_BOX, ISPH_SHAPE_BOX, ISPH_SHAPE_BOX,
+                                          ISPH_SHAPE_BOX, ISPH_SHAPE_PLANE, ISPH_SHAPE_BOX, ISPH_SHAPE_BOX,
+                                          ISPH_SHAPE_BOX, ISPH_SHAPE_BOX};
+    d->shape = shapes[which];
+    switch (which) {
+        case 0: d->half_extents.y = 0.0f; break;
+        case 1: d->radius = NAN; break;
+        case 2: d->radius = -1.0f; break;
+        case 3: d->half_height = 1e7f; break;
+        case 4: d->friction = 1.1f; break;
+        case 5: d->viscous_grip = -0.1f; break;
+        case 6: d->restitution = INFINITY; break;
+        case 7: d->gravity_scale = 1e4f; break;
+        case 8: d->inertia.x = 1.0f, d->mass = -1.0f; break;
+        case 9: d->mass = 1.0f; break;
+        case 10: d->position.x = 1e8f; break;
+        case 11: d->rotation.w = 0.5f; break;
+        case 12: d->linear_velocity.z = NAN; break;
+        default: d->angular_velocity.y = 1e6f; break;
+    }
+}
+
+TEST logger_names_what_is_refused(void) {
+    static const char *const boundaries[14] = {"half_extents", "radius", "radius", "half_height", "friction",
+                                               "viscous_grip", "restitution", "gravity_scale", "mass", "mass",
+                                               "position", "rotation", "linear_velocity", "angular_velocity"};
+    isph_fluid_desc desc = small_desc();
+    isph_material_desc liquid = isph_material_desc_default();
+    isph_boundary_desc d = isph_boundary_desc_default();
+    isph_material water;
+    isph_fluid *fluid;
+    heard h;
+    desc.logger = heard_logger(&h);
+    desc.particle_capacity = 8, desc.material_capacity = desc.boundary_capacity = 1;
+    fluid = isph_fluid_create(&desc, NULL);
+    liquid.density = 0.0f, (void)isph_material_create(fluid, &liquid, NULL);
+    ASSERT(heard_once(&h, ISPHPBD_BAD_DESC, "density"));
+    liquid = isph_material_desc_default(), liquid.viscosity = NAN, (void)isph_material_create(fluid, &liquid, NULL);
+    ASSERT(heard_once(&h, ISPHPBD_BAD_DESC, "viscosity"));
+    water = fixture_water(fluid);
+    (void)fixture_water(fluid);
+    ASSERT(heard_once(&h, ISPHPBD_CAPACITY, "material_capacity"));
+    for (int i = 0; i < 14; i++) {
+        d = isph_boundary_desc_default();
+        spoil_wall(&d, i);
+        ASSERT_EQ_FMT(0u, isph_boundary_create(fluid, &d, NULL).id, "%u");
+        ASSERT(heard_once(&h, ISPHPBD_BAD_DESC, boundaries[i]));
+    }
+    (void)fixture_plane(fluid, 0.0f), (void)fixture_plane(fluid, 0.0f);
+    ASSERT(heard_once(&h, ISPHPBD_CAPACITY, "boundary_capacity"));
+    (void)isph_particles_add_box(fluid, water, fixture_zero, isphpbd_v3(1, 1, 1), fixture_zero, NULL);
+    ASSERT(heard_once(&h, ISPHPBD_CAPACITY, "particle_capacity"));
+    (void)isph_fluid_load(fluid, &desc, sizeof desc);
+    ASSERT(heard_once(&h, ISPHPBD_BAD_SNAPSHOT, "snapshot"));
+    isph_fluid_destroy(fluid);
+    PASS();
+}
+
+/* What was cut is told when it is cut for the first time. */
+TEST logger_warns_once(void) {
+    isph_fluid_desc desc = small_desc();
+    isph_fluid *fluid;
+    uint32_t flags;
+    heard h;
+    desc.logger = heard_logger(&h);
+    desc.max_iterations = 1;
+    fluid = small_tank(&desc);
+    flags = fixture_run(fluid, 10, 1.0f / 60.0f);
+    ASSERT_EQ_FMT((uint32_t)ISPH_STEP_ITERATIONS_CAPPED, flags, "%u");
+    ASSERT_EQ_FMT(1, h.warnings, "%d");
+    ASSERT(strstr(h.text, "max_iterations") != NULL);
+    ASSERT_EQ_FMT(0, h.errors, "%d");
+    isph_fluid_destroy(fluid);
     PASS();
 }
 
@@ -594,6 +717,41 @@ TEST bad_meshes(void) {
     PASS();
 }
 
+/* A closed mesh that is wound inside out would draw particles in; one with a gap has no inside to speak of. */
+TEST solids_are_wound_outward(void) {
+    static const float corner[4][3] = {{50, 0, 0}, {51, 0, 0}, {50, 1, 0}, {50, 0, 1}};
+    static const uint32_t good[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+    static const uint32_t bad[12] = {0, 1, 2, 0, 3, 1, 0, 2, 3, 1, 3, 2};
+    static const uint32_t flat[6] = {0, 1, 2, 0, 2, 1};
+    isph_fluid_desc desc = small_desc();
+    isph_boundary_desc d = isph_boundary_desc_default();
+    isph_fluid *fluid;
+    isphpbd_result why;
+    uint64_t hash;
+    heard h;
+    desc.logger = heard_logger(&h);
+    fluid = isph_fluid_create(&desc, NULL);
+    hash = isph_fluid_hash(fluid);
+    d.shape = ISPH_SHAPE_MESH, d.mesh_solid = true;
+    d.mesh.positions = corner[0], d.mesh.stride_bytes = sizeof corner[0], d.mesh.vertex_count = 4;
+    for (int i = 0; i < 2; i++) {
+        d.mesh.indices = i ? flat : bad, d.mesh.index_count = i ? 6 : 12;
+        ASSERT_EQ_FMT(0u, isph_boundary_create(fluid, &d, &why).id, "%u");
+        ASSERT_EQ(ISPHPBD_BAD_MESH, why);
+        ASSERT(heard_once(&h, ISPHPBD_BAD_MESH, "mesh_solid"));
+        ASSERT_EQ(hash, isph_fluid_hash(fluid));
+        ASSERT_EQ_FMT(0, isph_fluid_stats(fluid).triangles, "%d");
+    }
+    d.mesh.indices = good, d.mesh.index_count = 12;
+    ASSERT(isph_boundary_create(fluid, &d, NULL).id != 0);
+    d.mesh.indices = bad, d.mesh.index_count = 9;
+    ASSERT(isph_boundary_create(fluid, &d, NULL).id != 0);
+    d.mesh.index_count = 12, d.mesh_solid = false;
+    ASSERT(isph_boundary_create(fluid, &d, NULL).id != 0);
+    isph_fluid_destroy(fluid);
+    PASS();
+}
+
 /* Meshes come and go in any order; the triangles of the others stay theirs, and their room is given back. */
 TEST mesh_room_is_given_back(void) {
     isph_fluid_desc desc = small_desc();
@@ -839,6 +997,9 @@ SUITE(sph_fluid) {
     RUN_TEST(bad_descs);
     RUN_TEST(half_an_allocator);
     RUN_TEST(bad_materials);
+    RUN_TEST(logger_names_the_field_of_a_fluid);
+    RUN_TEST(logger_names_what_is_refused);
+    RUN_TEST(logger_warns_once);
     RUN_TEST(presets_are_what_they_are_called);
     RUN_TEST(bad_steps);
     RUN_TEST(bad_particles);
@@ -854,6 +1015,7 @@ SUITE(sph_fluid) {
     RUN_TEST(bad_boundaries);
     RUN_TEST(boundary_capacity);
     RUN_TEST(bad_meshes);
+    RUN_TEST(solids_are_wound_outward);
     RUN_TEST(mesh_room_is_given_back);
     RUN_TEST(calls_from_inside_callbacks);
     RUN_TEST(statistics);

@@ -616,6 +616,64 @@ TEST tank_at_6500_m(void) {
     PASS();
 }
 
+/* With nothing changed but the solver, max_substeps is too small for its speed of sound: water is softer then, and
+   calm. */
+TEST weakly_compressible_by_default(void) {
+    isph_fluid_desc desc = desc_for(4500);
+    isph_fluid *fluid;
+    isph_stats stats;
+    uint32_t flags;
+    desc.solver = ISPH_SOLVER_WEAKLY_COMPRESSIBLE;
+    fluid = fixture_tank(&desc, 0.5f, 0.5f, 0.5f);
+    flags = fixture_run(fluid, 120, 1.0f / 60.0f);
+    stats = isph_fluid_stats(fluid);
+    ASSERT_EQ_FMT((uint32_t)ISPH_STEP_SUBSTEPS_CAPPED, flags, "%u");
+    ASSERT_EQ_FMT(8, stats.substeps, "%d");
+    ASSERT(fixture_measure(fluid).rms_speed < 0.3);
+    ASSERT_IN_RANGE(0.25, fixture_measure(fluid).centre[1], 0.01);
+    isph_fluid_destroy(fluid);
+    PASS();
+}
+
+/* Amplitude of u_x = cos(pi y / 0.5 m) in a cube of liquid that floats freely: after 0.2 s, over that at the start. */
+static double shear_left(float viscosity, int materials) {
+    isph_fluid_desc desc = desc_for(1000);
+    isph_material_desc liquid = isph_material_desc_default();
+    isph_material material = {0};
+    isph_fluid *fluid;
+    isph_view view;
+    double sum = 0.0;
+    desc.solver = ISPH_SOLVER_WEAKLY_COMPRESSIBLE, desc.max_substeps = 64;
+    desc.gravity = fixture_zero;
+    fluid = isph_fluid_create(&desc, NULL);
+    liquid.viscosity = viscosity;
+    for (int i = 0; i < materials; i++) material = isph_material_create(fluid, &liquid, NULL);
+    for (int n = 0; n < 1000; n++) {
+        const float p[3] = {0.05f * (float)(n % 10), 0.05f * ((float)(n / 100) + 0.5f), 0.05f * (float)(n / 10 % 10)};
+        const float v[3] = {0.1f * cosf(3.1415927f * p[1] / 0.5f), 0.0f, 0.0f};
+        (void)isph_particles_add(fluid, material, p, sizeof p, v, sizeof v, 1, NULL);
+    }
+    (void)fixture_run(fluid, 12, 1.0f / 60.0f);
+    view = isph_particles(fluid);
+    for (int i = 0; i < view.count; i++)
+        sum += (double)view_velocity(&view, i)[0] * cos(3.1415927 * (double)view_position(&view, i)[1] / 0.5);
+    isph_fluid_destroy(fluid);
+    return sum * 2.0 / 1000.0 / 0.1;
+}
+
+/* It goes by exp(-nu k^2 t); what is too thick for the substep stays finite. */
+TEST weakly_compressible_viscosity(void) {
+    const double k2 = 3.1415927 * 3.1415927 / 0.25;
+    static const float viscosities[3] = {0.001f, 20.0f, 100.0f};
+    for (int i = 0; i < 3; i++) {
+        const double left = exp(-(double)viscosities[i] / 1000.0 * k2 * 0.2);
+        ASSERT_IN_RANGE(left, shear_left(viscosities[i], 1), 0.05);
+        ASSERT_IN_RANGE(left, shear_left(viscosities[i], 2), 0.05);
+    }
+    ASSERT(fabs(shear_left(1e6f, 2)) < 0.5);
+    PASS();
+}
+
 SUITE(sph_physics) {
     RUN_TEST(tank_at_rest_120);
     RUN_TEST(tank_at_rest_60);
@@ -644,6 +702,8 @@ SUITE(sph_physics) {
     RUN_TEST(falling_block);
     RUN_TEST(tank_at_800_m);
     RUN_TEST(tank_at_6500_m);
+    RUN_TEST(weakly_compressible_by_default);
+    RUN_TEST(weakly_compressible_viscosity);
 }
 
 GREATEST_MAIN_DEFS();

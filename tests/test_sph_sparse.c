@@ -700,6 +700,32 @@ TEST refused_aggregates(void) {
     PASS();
 }
 
+/* Aggregates that lie everywhere have a full coarse matrix, whose factor does not fit: those from before stay. */
+TEST refused_aggregates_leave_the_old_ones(void) {
+    csr a = transport(17, 0.0f, false);
+    isph_matrix *matrix = matrix_of(&a);
+    isph_solve_desc desc = isph_solve_desc_default();
+    isph_solve_info first, second;
+    int *aggregate = (int *)malloc((size_t)a.rows * sizeof *aggregate);
+    float *b = vector(a.rows), *x = vector(a.rows), *y = vector(a.rows);
+    desc.preconditioner = ISPH_PRECONDITIONER_TWO_LEVEL;
+    for (int i = 0; i < a.rows; i++) aggregate[i] = i % 600, b[i] = (float)(i % 7);
+    ASSERT_EQ(ISPHPBD_CAPACITY, isph_matrix_set_aggregates(matrix, aggregate, 600));
+    ASSERT_EQ(ISPHPBD_BAD_DESC, isph_matrix_solve_cg(matrix, b, x, &desc, &first));
+    for (int i = 0; i < a.rows; i++) aggregate[i] = i / 64;
+    ASSERT_EQ(ISPHPBD_OK, isph_matrix_set_aggregates(matrix, aggregate, (a.rows + 63) / 64));
+    ASSERT_EQ(ISPHPBD_OK, isph_matrix_solve_cg(matrix, b, x, &desc, &first));
+    for (int i = 0; i < a.rows; i++) aggregate[i] = i % 600;
+    ASSERT_EQ(ISPHPBD_CAPACITY, isph_matrix_set_aggregates(matrix, aggregate, 600));
+    ASSERT_EQ(ISPHPBD_OK, isph_matrix_solve_cg(matrix, b, y, &desc, &second));
+    ASSERT_EQ_FMT(first.iterations, second.iterations, "%d");
+    ASSERT_EQ(0, memcmp(x, y, (size_t)a.rows * sizeof *x));
+    isph_matrix_destroy(matrix);
+    free(aggregate), free(b), free(x), free(y);
+    csr_free(&a);
+    PASS();
+}
+
 /* Room to spare, full of old numbers, changes nothing: 729 rows leave lanes of the last chunk empty. */
 TEST same_bits_with_room_to_spare(void) {
     csr a = transport(9, 0.0f, false);
@@ -781,6 +807,7 @@ SUITE(sph_sparse) {
     RUN_TEST(entries_over_capacity);
     RUN_TEST(refused_solves_change_nothing);
     RUN_TEST(refused_aggregates);
+    RUN_TEST(refused_aggregates_leave_the_old_ones);
     RUN_TEST(same_bits_with_room_to_spare);
     RUN_TEST(memory_is_what_was_told);
 }

@@ -752,6 +752,122 @@ TEST meshes_ground_and_contacts_are_drawn(void) {
     PASS();
 }
 
+/* ---- [views] ---------------------------------------------------------------------------------------------------- */
+
+/* Particles that isph_ calls bring and take in equal numbers make the order another one, too. */
+TEST previous_is_of_the_same_particle(void) {
+    isphpbd_world *world = make(small_desc(100));
+    isphpbd_fluid water = water_of(world, 1, ~0u);
+    isph_fluid *inside = isphpbd_world_fluids(world);
+    const float far[3] = {5.0f, 0.0f, 0.0f};
+    isphpbd_points points;
+    uint32_t first;
+    ASSERT_EQ(ISPHPBD_OK, isphpbd_fluid_add_box(world, water, isphpbd_v3(0, 0, 0), isphpbd_v3(0.2f, 0.2f, 0.2f),
+                                                isphpbd_v3(0, 0, 0), NULL));
+    run(world, 1);
+    points = isphpbd_fluid_points(world);
+    ASSERT(points.previous != NULL);
+    first = points.id[0];
+    ASSERT_EQ_FMT(1, isph_particles_remove(inside, &first, 1), "%d");
+    ASSERT_EQ(ISPHPBD_OK, isph_particles_add(inside, (isph_material){1}, far, sizeof far, NULL, 0, 1, NULL));
+    ASSERT(isphpbd_fluid_points(world).previous == NULL);
+    run(world, 1);
+    points = isphpbd_fluid_points(world);
+    ASSERT(points.previous != NULL);
+    for (int i = 0; i < points.count; i++) {
+        const float *p = point_at(points.position, points.position_stride, i);
+        const float *q = point_at(points.previous, points.previous_stride, i);
+        ASSERT(fabsf(p[0] - q[0]) < 0.1f);
+    }
+    isphpbd_world_destroy(world);
+    PASS();
+}
+
+/* ---- [logger] --------------------------------------------------------------------------------------------------- */
+
+/* Whoever refuses something tells it, once. */
+TEST refusals_are_told_once(void) {
+    static const float corner[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    static const uint32_t triangles[6] = {0, 1, 2, 0, 2, 1};
+    isphpbd_world_desc desc = small_desc(10);
+    isphpbd_fluid_desc liquid = isphpbd_fluid_desc_default();
+    isphpbd_collider_desc wall = isphpbd_collider_desc_default();
+    isphpbd_fluid water;
+    isphpbd_world *world;
+    heard h;
+    desc.logger = heard_logger(&h);
+    desc.support = 9.0f;
+    ASSERT(!isphpbd_world_create(&desc, NULL));
+    ASSERT(heard_once(&h, ISPHPBD_BAD_DESC, "support"));
+    desc.support = 2.0f, desc.capacity.soft.vertices = -1;
+    ASSERT(!isphpbd_world_create(&desc, NULL));
+    ASSERT(heard_once(&h, ISPHPBD_BAD_DESC, "capacity"));
+    desc.capacity.soft.vertices = 100, desc.capacity.mesh_triangles = 1;
+    world = make(desc);
+    liquid.material.viscosity = -1.0f;
+    ASSERT_EQ(0u, isphpbd_fluid_create(world, &liquid, NULL).id);
+    ASSERT(heard_once(&h, ISPHPBD_BAD_DESC, "viscosity"));
+    water = water_of(world, 1, ~0u);
+    ASSERT(isphpbd_fluid_add_box(world, water, isphpbd_v3(0, 0, 0), isphpbd_v3(1, 1, 1), isphpbd_v3(0, 0, 0), NULL));
+    ASSERT(heard_once(&h, ISPHPBD_CAPACITY, "particle"));
+    ASSERT(isphpbd_fluid_add_box(world, water, isphpbd_v3(1, 0, 0), isphpbd_v3(0, 1, 1), isphpbd_v3(0, 0, 0), NULL));
+    ASSERT(heard_once(&h, ISPHPBD_BAD_ARGUMENT, "box"));
+    wall.shape.type = ISPHPBD_SHAPE_SHELL;
+    wall.shape.mesh.positions = corner, wall.shape.mesh.stride_bytes = 12, wall.shape.mesh.vertex_count = 3;
+    wall.shape.mesh.triangles = triangles, wall.shape.mesh.triangle_count = 2;
+    ASSERT_EQ(0u, isphpbd_collider_create(world, &wall, NULL).id);
+    ASSERT(heard_once(&h, ISPHPBD_CAPACITY, "triangle"));
+    wall.shape.type = ISPHPBD_SHAPE_SOLID;
+    ASSERT_EQ(0u, isphpbd_collider_create(world, &wall, NULL).id);
+    ASSERT(heard_once(&h, ISPHPBD_BAD_MESH, "outward"));
+    ASSERT_EQ(ISPHPBD_BAD_SNAPSHOT, isphpbd_world_load(world, corner, sizeof corner));
+    ASSERT(heard_once(&h, ISPHPBD_BAD_SNAPSHOT, "snapshot"));
+    isphpbd_world_destroy(world);
+    PASS();
+}
+
+/* A flag of either solver is one of the world, and a message of its own, once. */
+TEST flags_reach_the_world_and_its_logger(void) {
+    isphpbd_world_desc desc = small_desc(500);
+    const isphpbd_vec3 origin = isphpbd_v3(0, 0, 0);
+    isphpbd_world *world;
+    uint32_t flags = 0;
+    heard h;
+    desc.logger = heard_logger(&h);
+    desc.budget.substeps = 64;
+    world = make(desc);
+    ASSERT_EQ(ISPHPBD_OK, isphpbd_fluid_add_box(world, water_of(world, 1, ~0u), origin, isphpbd_v3(0.3f, 0.3f, 0.3f),
+                                                isphpbd_v3(200, 0, 0), NULL));
+    for (int i = 0; i < 8; i++) { /* more walls than a particle sees */
+        isphpbd_collider_desc wall = isphpbd_collider_desc_default();
+        wall.pose.position.y = -0.01f * (float)i;
+        ASSERT(isphpbd_collider_create(world, &wall, NULL).id != 0);
+    }
+    for (int i = 0; i < 3; i++) flags |= isphpbd_world_step(world, STEP).flags;
+    ASSERT(flags & ISPHPBD_STEP_SPEED_CLAMPED);
+    ASSERT(flags & ISPHPBD_STEP_WALLS_CAPPED);
+    for (uint32_t rest = flags; rest; rest &= rest - 1) h.warnings--;
+    ASSERT_EQ_FMT(0, h.warnings, "%d");
+    ASSERT_EQ_FMT(0, h.errors, "%d");
+    isphpbd_world_destroy(world);
+    PASS();
+}
+
+/* Nothing is moved to where nothing may be: the limits are 2^18 spacings for sinks and solids, 1e9 m for cloth. */
+TEST origin_is_not_shifted_too_far(void) {
+    isphpbd_world *world = make(small_desc(10));
+    const isphpbd_shape ball = isphpbd_shape_sphere(0.1f);
+    uint64_t hash;
+    ASSERT(isphpbd_sink_create(world, &ball, isphpbd_pose_at(isphpbd_v3(0, 0, 0)), ~0u, NULL).id != 0);
+    ASSERT_EQ(ISPHPBD_OK, isphpbd_world_shift_origin(world, isphpbd_v3(13000, 0, 0)));
+    hash = isphpbd_world_hash(world);
+    ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, isphpbd_world_shift_origin(world, isphpbd_v3(13000, 0, 0)));
+    ASSERT_EQ(hash, isphpbd_world_hash(world));
+    ASSERT_EQ(ISPHPBD_OK, isphpbd_world_shift_origin(world, isphpbd_v3(-13000, 0, 0)));
+    isphpbd_world_destroy(world);
+    PASS();
+}
+
 SUITE(world_core) {
     RUN_TEST(jets_are_even);
     RUN_TEST(mouths_have_their_shape);
@@ -773,6 +889,10 @@ SUITE(world_core) {
     RUN_TEST(shells_are_filled);
     RUN_TEST(everything_is_drawn);
     RUN_TEST(meshes_ground_and_contacts_are_drawn);
+    RUN_TEST(previous_is_of_the_same_particle);
+    RUN_TEST(refusals_are_told_once);
+    RUN_TEST(flags_reach_the_world_and_its_logger);
+    RUN_TEST(origin_is_not_shifted_too_far);
 }
 
 GREATEST_MAIN_DEFS();

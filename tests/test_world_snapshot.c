@@ -230,7 +230,7 @@ TEST noise_is_refused(void) {
 
 /* Made from another desc, or with other objects: not this world's. */
 TEST foreign_snapshots_are_refused(void) {
-    for (int which = 0; which < 6; which++) {
+    for (int which = 0; which < 13; which++) {
         isphpbd_world_desc desc = mixed_desc();
         mixed here = mixed_make(desc, MIXED_ALL), there;
         int parts = MIXED_ALL;
@@ -241,6 +241,13 @@ TEST foreign_snapshots_are_refused(void) {
         if (which == 3) parts &= ~MIXED_BODY;
         if (which == 4) parts &= ~MIXED_CLOTH;
         if (which == 5) parts &= ~MIXED_EMITTER;
+        if (which == 6) desc.cfl = 0.9f;
+        if (which == 7) desc.tolerance = 0.01f;
+        if (which == 8) desc.coupling_tolerance = 0.01f;
+        if (which == 9) desc.step_seconds = 0.01f;
+        if (which == 10) desc.rigid_scheme = ISPHPBD_RIGID_LOCAL;
+        if (which == 11) desc.density_projection = false;
+        if (which == 12) desc.solver = ISPH_SOLVER_WEAKLY_COMPRESSIBLE;
         there = mixed_make(desc, parts);
         i = world_take_image(there.world);
         CHECK_CALL(refused(&here, i.bytes, i.size, isphpbd_world_hash(here.world)));

@@ -4,6 +4,7 @@
 #ifndef FIXTURE_H
 #define FIXTURE_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,6 +112,34 @@ FIXTURE_FN void run_shuffled(void (*task)(void *ctx, int index), void *ctx, int 
     }
     if (a != 1) stride = 1;
     for (int i = 0; i < task_count; i++) task(ctx, (int)((first + i * stride) % task_count));
+}
+
+/* ---- [logger] Counts messages and keeps the last one. ------------------------------------------------------------ */
+
+typedef struct heard {
+    int errors, warnings;
+    isphpbd_result code;
+    char text[200];
+} heard;
+
+FIXTURE_FN void heard_fn(isphpbd_log_level level, isphpbd_result code, const char *text, void *user) {
+    heard *h = (heard *)user;
+    h->errors += level == ISPHPBD_LOG_ERROR, h->warnings += level == ISPHPBD_LOG_WARNING;
+    h->code = code;
+    strncpy(h->text, text, sizeof h->text - 1);
+}
+FIXTURE_FN isphpbd_logger heard_logger(heard *h) {
+    isphpbd_logger logger;
+    memset(h, 0, sizeof *h);
+    logger.fn = heard_fn, logger.user = h;
+    return logger;
+}
+/* Exactly one error since the last look, with that code, and the word is in it. */
+FIXTURE_FN bool heard_once(heard *h, isphpbd_result code, const char *word) {
+    const bool good = h->errors == 1 && h->warnings == 0 && h->code == code && strstr(h->text, word);
+    if (!good) fprintf(stderr, "%d errors, code %d: \"%s\", not %s\n", h->errors, (int)h->code, h->text, word);
+    memset(h, 0, sizeof *h);
+    return good;
 }
 
 #endif /* FIXTURE_H */
