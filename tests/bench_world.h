@@ -201,7 +201,9 @@ static void paper_print(paper_run *run) {
     figure_samples(b, "", s, 1e3, 1.0, "ms per step");
     if (weak->count > 0) {
         figure_value(b, "weak_wall_mean", paper_mean(weak->wall, weak->count), "ms per step, wall, mean");
+        figure_value(b, "weak_cpu_mean", paper_mean(weak->cpu, weak->count), "ms per step, CPU of all threads, mean");
         figure_value(b, "weak_substeps", (double)run->weak_substeps / weak->count, "per step");
+        figure_value(b, "weak_substeps_most", run->now->budget.substeps, "per step, that the scene allows");
     }
     world_shares_print(b, &run->shares);
 }
