@@ -113,7 +113,7 @@ stages_avx2 := -DBENCH_AVX2 $(if $(filter x86_64,$(shell uname -m)),-mavx2)
 stages := $(addprefix $(BUILD)/bench_stages_,plain.o sse2.o avx2.o)
 $(stages): $(BUILD)/bench_stages_%.o: tests/bench_stages.c $(wildcard tests/bench_*.h) $(common)
 	@echo "cc  $@"
-	@$(command) $(stages_$*) -DBENCH_STAGES=bench_stages_$* -c -o $@ $<
+	@$(command) $(stages_$*) -DBENCH_STAGES=bench_stages_$* -DBENCH_READ=bench_read_$* -c -o $@ $<
 $(benchmark): $(stages) $(wildcard tests/bench_*.h)
 
 $(examples): $(BUILD)/%: examples/%.c $(common)

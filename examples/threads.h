@@ -13,6 +13,7 @@
 extern "C" {
 #endif
 
+enum { THREADS_MOST = 64 }; /* in a pool */
 typedef struct threads threads;
 threads *threads_create(int count);  /* count includes the caller; NULL when out of memory */
 void threads_destroy(threads *pool); /* NULL is fine */
@@ -36,7 +37,6 @@ int threads_available(void); /* cores of this machine, at least 1 */
 #include <unistd.h>
 
 enum {
-    THREADS_MOST = 64,
     THREADS_LOOKS = 64,     /* before one who waits lets other programs have the core: a microsecond or two */
     THREADS_PATIENCE = 300, /* microseconds before a worker without work sleeps */
     THREADS_LINE = 64       /* bytes of a cache line */

@@ -4,38 +4,35 @@
 #define BENCH_MACHINE_H
 
 #include "bench_runner.h"
+#include "bench_stages.h"
 
-/* The sum in sixteen lanes, so that reading is what takes the time. */
-static float machine_sum(const float *data, size_t count) {
-    isphpbdx_f4 s0 = isphpbdx_f4_all(0.0f), s1 = s0, s2 = s0, s3 = s0;
-    float lane[4];
-    for (size_t i = 0; i + 16 <= count; i += 16) {
-        s0 = isphpbdx_f4_add(s0, isphpbdx_f4_load(data + i));
-        s1 = isphpbdx_f4_add(s1, isphpbdx_f4_load(data + i + 4));
-        s2 = isphpbdx_f4_add(s2, isphpbdx_f4_load(data + i + 8));
-        s3 = isphpbdx_f4_add(s3, isphpbdx_f4_load(data + i + 12));
-    }
-    isphpbdx_f4_store(lane, isphpbdx_f4_add(isphpbdx_f4_add(s0, s1), isphpbdx_f4_add(s2, s3)));
-    return lane[0] + lane[1] + lane[2] + lane[3];
+typedef float (*machine_reader)(const float *data, size_t count);
+
+/* With the widest loads that this machine and the compiler have. */
+static machine_reader machine_widest(void) {
+    return bench_read_avx2(NULL, 0) >= 0.0f   ? bench_read_avx2
+           : bench_read_sse2(NULL, 0) >= 0.0f ? bench_read_sse2
+                                              : bench_read_plain;
 }
 
 /* Gigabytes per second of reading `bytes` again and again: the best of the repeats. */
-static double machine_read(size_t bytes, int repeats) {
+static double machine_read(machine_reader reader, size_t bytes, int repeats) {
     const size_t count = bytes / sizeof(float), much = (size_t)64 << 20;
     const int passes = bytes > much ? 1 : (int)(much / bytes);
-    float *data = (float *)need(calloc(count, sizeof(float)));
+    float *memory = (float *)need(calloc(count + 16, sizeof(float)));
+    float *data = memory + (64 - (uintptr_t)memory % 64) % 64 / sizeof(float);
     samples *s = samples_new();
     volatile float sink = 0.0f;
     double best;
     for (size_t i = 0; i < count; ++i) data[i] = (float)(i & 7);
     for (int r = 0; r < repeats; ++r) {
         samples_begin(s);
-        for (int pass = 0; pass < passes; ++pass) sink = sink + machine_sum(data, count);
+        for (int pass = 0; pass < passes; ++pass) sink = sink + reader(data, count);
         samples_end(s, passes);
     }
     best = 1e-9 * (double)bytes / samples_times(s, 1.0, 1.0).cpu_least;
     free(s);
-    free(data);
+    free(memory);
     return best;
 }
 
@@ -98,16 +95,26 @@ static void machine_threads(bench *b, int repeats) {
     free(one), free(all), free(out);
 }
 
+static void machine_bandwidths(bench *b, int repeats) {
+    const size_t l2 = (size_t)384 << 10, l3 = (size_t)6 << 20, dram = (size_t)(b->quick ? 96 : 256) << 20;
+    const machine_reader widest = machine_widest();
+    const char *unit = widest == bench_read_avx2 ? "GB/s, loads of 32 bytes" : "GB/s";
+    b->read_l2 = machine_read(widest, l2, repeats);
+    b->read_l3 = machine_read(widest, l3, repeats);
+    b->read_dram = machine_read(widest, dram, b->quick ? 2 : 4);
+    figure_value(b, "read_l2", b->read_l2, unit);
+    figure_value(b, "read_l3", b->read_l3, unit);
+    figure_value(b, "read_dram", b->read_dram, unit);
+    if (widest != bench_read_avx2) return;
+    figure_value(b, "read_l2_sse2", machine_read(bench_read_sse2, l2, repeats), "GB/s, loads of 16 bytes");
+    figure_value(b, "read_l3_sse2", machine_read(bench_read_sse2, l3, repeats), "GB/s, loads of 16 bytes");
+}
+
 static void bench_machine(bench *b) {
     const int repeats = b->quick ? 4 : 12;
     samples *loop = machine_loop(4 * repeats);
     heading(b, "the machine: one core reads 384 KB, 6 MB and 256 MB again and again; the scalar loop");
-    b->read_l2 = machine_read((size_t)384 << 10, repeats);
-    b->read_l3 = machine_read((size_t)6 << 20, repeats);
-    b->read_dram = machine_read((size_t)(b->quick ? 96 : 256) << 20, b->quick ? 2 : 4);
-    figure_value(b, "read_l2", b->read_l2, "GB/s");
-    figure_value(b, "read_l3", b->read_l3, "GB/s");
-    figure_value(b, "read_dram", b->read_dram, "GB/s");
+    machine_bandwidths(b, repeats);
     if (b->threads > 1) machine_threads(b, 8 * repeats);
     figure_samples(b, "scalar_loop", loop, 1e9, 1.0, "ns");
     free(loop);

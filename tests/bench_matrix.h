@@ -17,6 +17,21 @@ BENCH_FN void pressure_problem_free(pressure_problem *p) {
     free(p->row_start), free(p->columns), free(p->aggregate), free(p->values), free(p->b), free(p->x);
 }
 
+/* |b - A x| / |b| in double, the same for everybody: what a solver in float believes may be less. */
+BENCH_FN double pressure_problem_residual(const pressure_problem *p, const float *x) {
+    double error = 0.0, norm = 0.0;
+    for (int i = 0; i < p->rows; ++i) {
+        double r = (double)p->b[i];
+        norm += r * r;
+        for (int e = p->row_start[i]; e < p->row_start[i + 1]; ++e)
+            r -= (double)p->values[e] * (double)x[p->columns[e]];
+        error += r * r;
+    }
+    return sqrt(error / norm);
+}
+/* Whether a residual is more than 10^-digits, rounding of the solution itself left aside. */
+BENCH_FN bool pressure_problem_missed(double residual, int digits) { return residual > 1.05 * pow(10.0, -digits); }
+
 /* Row i of the fluid's matrix D - W: the diagonal, then what is not 0. */
 static int pressure_row(const isph_fluid *f, int i, int *columns, float *values) {
     const int lanes = isphx_padded(1), chunk = i / lanes;

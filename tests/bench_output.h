@@ -105,14 +105,21 @@ BENCH_FN samples *samples_new(void) { return (samples *)need(calloc(1, sizeof(sa
 enum { FIGURES_MOST = 1024, ONLY_MOST = 16 };
 typedef struct figure {
     char name[96]; /* case.place.what */
-    char unit[72];
-    bool timed;
+    char unit[72]; /* its first word tells times from other values */
+    bool timed;    /* by two clocks */
     timing time;
     double value; /* of a timed one: the least CPU time */
-    double loops; /* of a timed one: in rounds of the scalar loop */
+    double loops; /* of a time: in rounds of the scalar loop; else 0 */
 } figure;
 
 typedef enum bench_format { BENCH_TEXT, BENCH_JSON, BENCH_CSV } bench_format;
+
+/* When, where and how figures came about. */
+typedef struct run_facts {
+    char date[16], cpu[96], compiler[96];
+    int threads;
+    bool quick;
+} run_facts;
 
 typedef struct bench {
     bench_format format;
@@ -127,29 +134,89 @@ typedef struct bench {
     double read_l2, read_l3, read_dram; /* GB/s */
     figure figures[FIGURES_MOST];
     int figure_count, loaded; /* loaded: of these, the first come from a file */
+    run_facts run, loaded_run;
 } bench;
+
+#if defined(__clang__)
+#define BENCH_COMPILER "clang " __clang_version__
+#elif defined(__GNUC__)
+#define BENCH_COMPILER "gcc " __VERSION__
+#else
+#define BENCH_COMPILER "unknown"
+#endif
+
+/* Copies what fits; what would end a string of JSON early becomes a blank. */
+BENCH_FN void facts_text(char *to, size_t size, const char *from) {
+    size_t n = 0;
+    for (; from[n] && n + 1 < size; ++n) to[n] = strchr("\"\\\n", from[n]) ? ' ' : from[n];
+    to[n] = '\0';
+}
+
+BENCH_FN run_facts facts_now(const bench *b) {
+    run_facts facts;
+    char cpu[96];
+    const time_t now = time(NULL);
+    timing_cpu_name(cpu, sizeof cpu);
+    (void)strftime(facts.date, sizeof facts.date, "%Y-%m-%d", gmtime(&now));
+    facts_text(facts.cpu, sizeof facts.cpu, cpu);
+    facts_text(facts.compiler, sizeof facts.compiler, BENCH_COMPILER);
+    facts.threads = b->threads, facts.quick = b->quick;
+    return facts;
+}
+
+/* How many seconds a unit is that begins with ns, us, ms or s; 0: it is no time. */
+BENCH_FN double unit_seconds(const char *unit) {
+    static const char *const names[4] = {"ns", "us", "ms", "s"};
+    static const double seconds[4] = {1e-9, 1e-6, 1e-3, 1.0};
+    const size_t length = strcspn(unit, " ,;:");
+    for (int k = 0; k < 4; ++k) {
+        if (length == strlen(names[k]) && strncmp(unit, names[k], length) == 0) return seconds[k];
+    }
+    return 0.0;
+}
 
 BENCH_FN void figure_print_text(const figure *f) {
     if (f->timed)
-        printf("  %-44s %10.4g %10.4g %10.4g %10.4g  %-24s %9.3g\n", f->name, f->time.cpu_least, f->time.cpu_median,
-               f->time.wall_least, f->time.wall_median, f->unit, f->loops);
-    else printf("  %-44s %10.4g %32s  %s\n", f->name, f->value, "", f->unit);
+        printf("  %-44s %10.4g %10.4g %10.4g %10.4g  %-24s", f->name, f->time.cpu_least, f->time.cpu_median,
+               f->time.wall_least, f->time.wall_median, f->unit);
+    else printf("  %-44s %10.4g %32s  %-24s", f->name, f->value, "", f->unit);
+    if (f->loops > 0.0) printf(" %9.3g", f->loops);
+    printf("\n");
 }
 
 BENCH_FN void figure_print_json(const figure *f, bool first) {
     printf("%s\n  \"%s\": {\"unit\": \"%s\", ", first ? "" : ",", f->name, f->unit);
     if (f->timed)
-        printf("\"cpu_least\": %.6g, \"cpu_median\": %.6g, \"wall_least\": %.6g, \"wall_median\": %.6g, "
-               "\"scalar_loops\": %.4g}",
-               f->time.cpu_least, f->time.cpu_median, f->time.wall_least, f->time.wall_median, f->loops);
-    else printf("\"value\": %.6g}", f->value);
+        printf("\"cpu_least\": %.6g, \"cpu_median\": %.6g, \"wall_least\": %.6g, \"wall_median\": %.6g",
+               f->time.cpu_least, f->time.cpu_median, f->time.wall_least, f->time.wall_median);
+    else printf("\"value\": %.6g", f->value);
+    if (f->loops > 0.0) printf(", \"scalar_loops\": %.4g", f->loops);
+    printf("}");
 }
 
 BENCH_FN void figure_print_csv(const figure *f) {
+    printf("%s,\"%s\",", f->name, f->unit);
     if (f->timed)
-        printf("%s,\"%s\",,%.6g,%.6g,%.6g,%.6g,%.4g\n", f->name, f->unit, f->time.cpu_least, f->time.cpu_median,
-               f->time.wall_least, f->time.wall_median, f->loops);
-    else printf("%s,\"%s\",%.6g,,,,,\n", f->name, f->unit, f->value);
+        printf(",%.6g,%.6g,%.6g,%.6g,", f->time.cpu_least, f->time.cpu_median, f->time.wall_least, f->time.wall_median);
+    else printf("%.6g,,,,,", f->value);
+    if (f->loops > 0.0) printf("%.4g", f->loops);
+    printf("\n");
+}
+
+/* What comes before the figures and after them. */
+BENCH_FN void figures_begin(const bench *b) {
+    const run_facts *r = &b->run;
+    if (b->format == BENCH_JSON)
+        printf("{\"run\": {\"date\": \"%s\", \"cpu\": \"%s\", \"compiler\": \"%s\", \"threads\": %d, \"quick\": %s},\n"
+               "\"figures\": {",
+               r->date, r->cpu, r->compiler, r->threads, r->quick ? "true" : "false");
+    if (b->format == BENCH_CSV)
+        printf("# date: %s\n# cpu: %s\n# compiler: %s\n# threads: %d\n# quick: %s\n"
+               "name,unit,value,cpu_least,cpu_median,wall_least,wall_median,scalar_loops\n",
+               r->date, r->cpu, r->compiler, r->threads, r->quick ? "yes" : "no");
+}
+BENCH_FN void figures_end(const bench *b) {
+    if (b->format == BENCH_JSON) printf("\n}}\n");
 }
 
 /* The names of the figures to come begin with case.place; "" ends that. */
@@ -181,27 +248,32 @@ BENCH_FN void figure_print(const bench *b, const figure *f) {
     fflush(stdout);
 }
 
-/* A count, a share, a ratio. */
-BENCH_FN void figure_value(bench *b, const char *name, double value, const char *unit) {
-    figure *f = figure_new(b, name, unit);
-    f->value = value;
+/* Prints it, and to every time its ratio to the scalar loop. */
+BENCH_FN void figure_done(bench *b, figure *f) {
+    if (b->loop_nanoseconds > 0.0) f->loops = 1e9 * f->value * unit_seconds(f->unit) / b->loop_nanoseconds;
     figure_print(b, f);
 }
 
-BENCH_FN void figure_times(bench *b, const char *name, timing t, double per_second, const char *unit) {
+/* A count, a share, a ratio, or a time that is neither least nor median. */
+BENCH_FN void figure_value(bench *b, const char *name, double value, const char *unit) {
+    figure *f = figure_new(b, name, unit);
+    f->value = value;
+    figure_done(b, f);
+}
+
+BENCH_FN void figure_times(bench *b, const char *name, timing t, const char *unit) {
     figure *f = figure_new(b, name, unit);
     f->timed = true;
     f->time = t;
     f->value = t.cpu_least;
-    f->loops = b->loop_nanoseconds > 0.0 ? 1e9 * t.cpu_least / per_second / b->loop_nanoseconds : 0.0;
-    figure_print(b, f);
+    figure_done(b, f);
 }
 
 /* Units of 1/per_second s, of samples of `items` each. */
 BENCH_FN timing figure_samples(bench *b, const char *name, samples *s, double per_second, double items,
                                const char *unit) {
     const timing t = samples_times(s, per_second, items);
-    figure_times(b, name, t, per_second, unit);
+    figure_times(b, name, t, unit);
     return t;
 }
 
@@ -220,26 +292,40 @@ BENCH_FN double figure_get(const bench *b, const char *name) {
 /* One line of what --csv printed; false for anything else. */
 BENCH_FN bool figure_read(figure *f, char *line) {
     char *unit = strstr(line, ",\""), *end = unit ? strstr(unit + 2, "\",") : NULL;
-    double *const times[5] = {&f->time.cpu_least, &f->time.cpu_median, &f->time.wall_least, &f->time.wall_median,
-                              &f->loops};
+    double *const fields[6] = {&f->value,           &f->time.cpu_least,   &f->time.cpu_median,
+                               &f->time.wall_least, &f->time.wall_median, &f->loops};
     memset(f, 0, sizeof *f);
     if (!end) return false;
     *unit = *end = '\0';
     (void)snprintf(f->name, sizeof f->name, "%.95s", line);
     (void)snprintf(f->unit, sizeof f->unit, "%.71s", unit + 2);
     f->timed = end[2] == ',';
-    f->value = strtod(end + (f->timed ? 3 : 2), &end);
-    for (int k = 0; k < 5 && f->timed; ++k) *times[k] = k > 0 && *end == ',' ? strtod(end + 1, &end) : f->value;
+    for (int k = 0; k < 6 && end; ++k) { /* an empty field is 0 */
+        *fields[k] = strtod(end + (k == 0 ? 2 : 1), NULL);
+        end = strchr(end + (k == 0 ? 2 : 1), ',');
+    }
+    if (f->timed) f->value = f->time.cpu_least;
     return true;
 }
-/* Takes over the figures of a former run; false where there is no such file. */
+/* A line "# name: value" of its head. */
+BENCH_FN void facts_read(run_facts *facts, const char *line) {
+    const char *value = strstr(line, ": ");
+    if (strncmp(line, "# date: ", 8) == 0) facts_text(facts->date, sizeof facts->date, line + 8);
+    if (strncmp(line, "# cpu: ", 7) == 0) facts_text(facts->cpu, sizeof facts->cpu, line + 7);
+    if (strncmp(line, "# quick: ", 9) == 0) facts->quick = strncmp(value + 2, "yes", 3) == 0;
+}
+/* Takes over the figures of a former run; false where there are none. */
 BENCH_FN bool figures_load(bench *b, const char *path) {
     char line[512];
+    const int before = b->figure_count;
     FILE *file = fopen(path, "r");
-    while (file && b->figure_count < FIGURES_MOST && fgets(line, sizeof line, file))
-        b->figure_count += figure_read(&b->figures[b->figure_count], line);
+    while (file && b->figure_count < FIGURES_MOST && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (*line == '#') facts_read(&b->loaded_run, line);
+        else b->figure_count += figure_read(&b->figures[b->figure_count], line);
+    }
     b->loaded = b->figure_count;
-    return file && fclose(file) == 0;
+    return file && fclose(file) == 0 && b->figure_count > before;
 }
 
 BENCH_FN void heading(const bench *b, const char *text) {

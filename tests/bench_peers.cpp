@@ -20,21 +20,8 @@ enum { DIGITS = 5 };
 
 static void solver_line(const char *name, int digits, double milliseconds, int iterations, double residual) {
     if (digits == 1) printf("\n| %s |", name);
-    printf(" %.2f (%d)%s |", milliseconds, iterations, residual > 3.0 * pow(10.0, -digits) ? "!" : "");
+    printf(" %.2f (%d)%s |", milliseconds, iterations, pressure_problem_missed(residual, digits) ? "!" : "");
     fflush(stdout);
-}
-
-/* |b - A x| / |b| in double, the same for everybody. */
-static double true_residual(const pressure_problem *p, const float *x) {
-    double error = 0.0, norm = 0.0;
-    for (int i = 0; i < p->rows; ++i) {
-        double r = (double)p->b[i];
-        norm += r * r;
-        for (int e = p->row_start[i]; e < p->row_start[i + 1]; ++e)
-            r -= (double)p->values[e] * (double)x[p->columns[e]];
-        error += r * r;
-    }
-    return sqrt(error / norm);
 }
 
 static void solver_ours(const pressure_problem *p, isph_matrix *matrix, const char *name, bool cg,
@@ -49,7 +36,8 @@ static void solver_ours(const pressure_problem *p, isph_matrix *matrix, const ch
             (void)(cg ? isph_matrix_solve_cg : isph_matrix_solve_bicgstab)(matrix, p->b, p->x, &desc, &info);
             samples_end(s, 1.0);
         }
-        solver_line(name, digits, samples_times(s, 1e3, 1.0).cpu_least, info.iterations, true_residual(p, p->x));
+        solver_line(name, digits, samples_times(s, 1e3, 1.0).cpu_least, info.iterations,
+                    pressure_problem_residual(p, p->x));
         free(s);
     }
 }
@@ -89,7 +77,7 @@ template <typename Scalar, typename Solver> static void solver_eigen(const press
         }
         for (int i = 0; i < p->rows; ++i) p->x[i] = (float)x[i];
         solver_line(name, digits, samples_times(s, 1e3, 1.0).cpu_least, (int)solver.iterations(),
-                    true_residual(p, p->x));
+                    pressure_problem_residual(p, p->x));
         free(s);
     }
 }
@@ -117,7 +105,7 @@ static void peers_solvers(void) {
     isph_matrix *matrix = pressure_problem_matrix(&p);
     printf("## Solvers\n\nThe pressure matrix of the dam break at 0.4 s, %d rows, %d nonzeros, from zero: least CPU "
            "time of 5 "
-           "in ms, and iterations; ! where the true residual is three times what was asked for.\n\n| solver |",
+           "in ms, and iterations; ! where the true residual, in double, is above what was asked for.\n\n| solver |",
            p.rows, p.row_start[p.rows]);
     for (int digits = 1; digits <= DIGITS; ++digits) printf(" 1e-%d |", digits);
     printf("\n|---|---:|---:|---:|---:|---:|");

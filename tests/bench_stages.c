@@ -1,6 +1,7 @@
 /* bench_stages.c - one copy of the fluid, its stages timed; see bench_stages.h. SPDX-License-Identifier: MIT
 
-   BENCH_STAGES names the function, bench_stages_plain and so on; the compiler's options make the difference. */
+   BENCH_STAGES and BENCH_READ name the functions, bench_stages_plain and so on; the compiler's options make the
+   difference. */
 #define ISPHPBD_STATIC
 #include "bench_stages.h"
 
@@ -145,33 +146,33 @@ static void time_search(isph_fluid *f, const stage_request *request, stage_figur
     }
 }
 
-/* What a product has to load, and nothing else: values, columns, and the pairs that those lead to. The greatest are
-   kept so that no compiler leaves them out. No product by these lists is faster, wherever the matrix lies. */
-static void gather_chunk(const isph_fluid *f, int chunk, isphpbdx_f4 most[4]) {
-    const uint16_t *column = (const uint16_t *)(const void *)isphx_chunk_index(&f->sell, chunk);
+#if defined(__SSE2__) && !defined(ISPHPBD_NO_SIMD) && defined(__GNUC__)
+/* What a product has to load, and nothing else: values, columns by fours, and the pairs that those lead to, two to a
+   register. The compiler is told that somebody wants them. */
+static void gather_keep(isphpbdx_f4 v) { __asm__ volatile("" : : "x"(v)); }
+
+static void gather_two(const float *x, uint64_t columns) {
+    gather_keep(isphx_pairs(x + 2 * (size_t)(columns & 0xffffu), x + 2 * (size_t)(columns >> 16 & 0xffffu)));
+}
+
+static void gather_chunk(const isph_fluid *f, int chunk) {
+    const unsigned char *column = isphx_chunk_index(&f->sell, chunk);
     const float *value = f->sell.value + f->sell.offset[chunk];
     const float *x = f->pair[0] + 2 * isphx_chunk_base(&f->sell, chunk);
-    isphpbdx_f4 a = isphpbdx_f4_all(0.0f), b = a, c = a, d = a;
-    for (int j = 0; j < f->sell.length[chunk]; ++j, column += 8, value += 8) {
-        const isphpbdx_f4 low = isphpbdx_f4_load(value), high = isphpbdx_f4_load(value + 4);
-        a = isphpbdx_f4_max(a, isphx_pairs(x + 2 * (size_t)column[0], x + 2 * (size_t)column[1]));
-        b = isphpbdx_f4_max(b, isphx_pairs(x + 2 * (size_t)column[2], x + 2 * (size_t)column[3]));
-        c = isphpbdx_f4_max(c, isphx_pairs(x + 2 * (size_t)column[4], x + 2 * (size_t)column[5]));
-        d = isphpbdx_f4_max(d, isphx_pairs(x + 2 * (size_t)column[6], x + 2 * (size_t)column[7]));
-        a = isphpbdx_f4_max(a, low), b = isphpbdx_f4_max(b, high);
+    for (int j = 0; j < f->sell.length[chunk]; ++j, column += 16, value += 8) {
+        uint64_t low, high; /* four columns each */
+        memcpy(&low, column, 8), memcpy(&high, column + 8, 8);
+        gather_keep(isphpbdx_f4_load(value)), gather_keep(isphpbdx_f4_load(value + 4));
+        gather_two(x, low), gather_two(x, low >> 32);
+        gather_two(x, high), gather_two(x, high >> 32);
     }
-    most[0] = a, most[1] = b, most[2] = c, most[3] = d;
 }
 
 static void gather_task(void *ctx, int block) {
     const isph_fluid *f = (const isph_fluid *)ctx;
     int chunk, end;
     isphx_block_chunks(f->count, block, &chunk, &end);
-    for (; chunk < end; ++chunk) {
-        isphpbdx_f4 most[4];
-        gather_chunk(f, chunk, most);
-        for (int k = 0; k < 4; ++k) isphpbdx_f4_store(f->pair[2] + 16 * chunk + 4 * k, most[k]);
-    }
+    for (; chunk < end; ++chunk) gather_chunk(f, chunk);
 }
 
 static void time_gather(isph_fluid *f, const stage_request *request, stage_figures *out) {
@@ -183,6 +184,11 @@ static void time_gather(isph_fluid *f, const stage_request *request, stage_figur
         samples_end(&out->gather, 1.0);
     }
 }
+#else
+static void time_gather(isph_fluid *f, const stage_request *request, stage_figures *out) {
+    (void)f, (void)request, (void)out; /* no figure */
+}
+#endif
 
 /* Whether this copy is what its name says, and this machine can run it. */
 static bool usable(void) {
@@ -193,6 +199,33 @@ static bool usable(void) {
 #else
     return true;
 #endif
+}
+
+/* Eight sums, so that none waits for another and reading is what takes the time. */
+#if defined(BENCH_AVX2) && defined(__AVX2__) && defined(__GNUC__)
+typedef float read_wide __attribute__((vector_size(32), may_alias));
+#elif defined(__GNUC__)
+typedef float read_wide __attribute__((vector_size(16), may_alias));
+#else
+typedef float read_wide; /* not what is meant, but right */
+#endif
+enum { READ_LANES = (int)(sizeof(read_wide) / sizeof(float)), READ_SUMS = 8 };
+
+float BENCH_READ(const float *data, size_t count) {
+    const read_wide *from = (const read_wide *)(const void *)data;
+    const size_t wides = count / READ_LANES;
+    read_wide s[READ_SUMS];
+    float lane[READ_LANES], sum = 0.0f;
+    if (!usable()) return -1.0f;
+    memset(s, 0, sizeof s);
+    for (size_t i = 0; i + READ_SUMS <= wides; i += READ_SUMS) {
+        s[0] += from[i], s[1] += from[i + 1], s[2] += from[i + 2], s[3] += from[i + 3];
+        s[4] += from[i + 4], s[5] += from[i + 5], s[6] += from[i + 6], s[7] += from[i + 7];
+    }
+    for (int k = 1; k < READ_SUMS; ++k) s[0] += s[k];
+    memcpy(lane, &s[0], sizeof s[0]);
+    for (int k = 0; k < READ_LANES; ++k) sum += lane[k];
+    return sum;
 }
 
 void BENCH_STAGES(const stage_request *request, stage_figures *out) {

@@ -41,11 +41,17 @@ typedef struct stage_figures {
     bool available; /* false: this machine or compiler cannot */
     samples stage[STAGES], step, search, serial;
     samples gather; /* the loads of a product without its arithmetic */
-    int products; /* of the matrix with a pair of vectors, per substep */
+    int products;   /* of the matrix with a pair of vectors, per substep */
     int particles, pressure_iterations, density_iterations;
     double nonzeros, entries; /* entries: stored, padding included */
     uint64_t hash;            /* of the state after the substep */
 } stage_figures;
+
+/* The sum of `count` floats, a multiple of 64, none below 0 and the first at a multiple of 64 bytes, read in the widest
+   loads of the copy; -1 where this machine or compiler cannot. */
+float bench_read_plain(const float *data, size_t count);
+float bench_read_sse2(const float *data, size_t count);
+float bench_read_avx2(const float *data, size_t count);
 
 void bench_stages_plain(const stage_request *request, stage_figures *out);
 void bench_stages_sse2(const stage_request *request, stage_figures *out);
