@@ -382,8 +382,10 @@ typedef struct ipbd_body_desc {
     float wind_lift;         /* aerodynamic coefficient of lift, >= 0; default 0 */
     bool still_air;          /* wind_drag brakes while the world has no wind, too, as air does; default true */
     float gravity_scale;     /* share of the world's gravity that acts on it; default 1 */
-    float plastic_yield;     /* strain of an edge from which it flows, >= 0; 0: elastic; default 0 */
-    float plastic_creep;     /* 1/s, >= 0: rate at which the strain beyond it becomes lasting; 0: elastic; default 0 */
+    float plastic_yield;     /* strain from which an edge or an elastic tetrahedron flows, >= 0: of the latter that of a
+                                bar along its pull, and volume stays; 0: elastic; default 0 */
+    float plastic_creep;     /* 1/s, >= 0: rate at which the strain beyond it becomes lasting, once per step; 0:
+                                elastic; default 0 */
     float plastic_max;       /* largest lasting strain, >= 0; default 1 */
     float thickness;         /* m, > 0: two bodies keep the mean of theirs apart, a collider half; default 0.01 */
     float friction;          /* Coulomb, >= 0; of the two that touch the larger counts; default 0.3 */
@@ -585,7 +587,8 @@ ISPHPBD_API isphpbd_result ipbd_body_set_gravity_scale(ipbd_world *world, ipbd_b
 /* Turns the whole body about pivot (m) by change.rotation, then moves it by change.position, without a jerk: pins,
    start positions and velocities go with it, attached vertices stay tied to their colliders. O(vertices). */
 ISPHPBD_API isphpbd_result ipbd_body_teleport(ipbd_world *world, ipbd_body body, isphpbd_vec3 pivot, ipbd_pose change);
-/* Puts every vertex, and the target of every pin, back to its place at creation, at rest. O(vertices + constraints). */
+/* Puts every vertex, and the target of every pin, back to its place at creation, at rest; what has flown plastically
+   is undone. O(vertices + constraints). */
 ISPHPBD_API isphpbd_result ipbd_body_reset(ipbd_world *world, ipbd_body body);
 /* Wakes a body that sleeps; nothing else. What touches it, moves it or changes it wakes it by itself. */
 ISPHPBD_API isphpbd_result ipbd_body_wake(ipbd_world *world, ipbd_body body);
@@ -2834,23 +2837,28 @@ static void ipbdx_commit_lane(const ipbdx_build *b, void *group, int lane, const
         g->rest[lane] = item->rest, g->alpha[lane] = item->alpha, g->lambda[lane] = 0.0f;
     }
 }
+/* Of the rest edge matrix of a tetrahedron with this volume, whose corners stand in the group already. */
+static void ipbdx_rest_inverse(const isphpbd_vec3 *rests, float volume, ipbdx_elastics *g, int lane) {
+    isphpbd_vec3 o = rests[g->v[0][lane]], e1 = isphpbdx_sub(rests[g->v[1][lane]], o),
+                 e2 = isphpbdx_sub(rests[g->v[2][lane]], o);
+    isphpbd_vec3 e3 = isphpbdx_sub(rests[g->v[3][lane]], o), rows[3];
+    float inverse = 1.0f / (6.0f * volume); /* of the determinant */
+    int k;
+    rows[0] = isphpbdx_scale(isphpbdx_cross(e2, e3), inverse),
+    rows[1] = isphpbdx_scale(isphpbdx_cross(e3, e1), inverse);
+    rows[2] = isphpbdx_scale(isphpbdx_cross(e1, e2), inverse);
+    for (k = 0; k < 3; ++k)
+        g->inverse[3 * k][lane] = rows[k].x, g->inverse[3 * k + 1][lane] = rows[k].y,
+                       g->inverse[3 * k + 2][lane] = rows[k].z;
+}
 /* Lame's constants from Young's modulus and Poisson's ratio. */
 static void ipbdx_commit_elastic(const ipbdx_build *b, ipbdx_elastics *g, int lane, const ipbdx_item *item) {
     float young = b->desc->young_modulus, poisson = b->desc->poisson_ratio;
     float mu = young / (2.0f * (1.0f + poisson)),
           lambda = young * poisson / ((1.0f + poisson) * (1.0f - 2.0f * poisson));
-    isphpbd_vec3 o = b->rests[item->v[0]], e1 = isphpbdx_sub(b->rests[item->v[1]], o),
-                 e2 = isphpbdx_sub(b->rests[item->v[2]], o);
-    isphpbd_vec3 e3 = isphpbdx_sub(b->rests[item->v[3]], o), rows[3];
-    float inverse = 1.0f / (6.0f * item->rest); /* of the determinant */
     int k;
-    rows[0] = isphpbdx_scale(isphpbdx_cross(e2, e3), inverse),
-    rows[1] = isphpbdx_scale(isphpbdx_cross(e3, e1), inverse);
-    rows[2] = isphpbdx_scale(isphpbdx_cross(e1, e2), inverse);
     for (k = 0; k < 4; ++k) g->v[k][lane] = item->v[k];
-    for (k = 0; k < 3; ++k)
-        g->inverse[3 * k][lane] = rows[k].x, g->inverse[3 * k + 1][lane] = rows[k].y,
-                       g->inverse[3 * k + 2][lane] = rows[k].z;
+    ipbdx_rest_inverse(b->rests, item->rest, g, lane);
     g->shear[lane] = 2.0f * mu * item->rest, g->bulk[lane] = lambda * item->rest;
     for (k = 0; k < 6; ++k) g->stress[k][lane] = 0.0f;
     g->pressure[lane] = 0.0f;
@@ -3152,6 +3160,15 @@ static void ipbdx_solve_volumes(float *x, ipbdx_quads *g, ipbdx_quads *end, ipbd
     }
 }
 
+/* There and back. One way alone gives energy to bodies that nothing else holds back: where constraints allow nothing,
+   a sweep is a product of projections, whose eigenvalues p may be complex, and a motion of z^2 = p (2 z - 1) from
+   substep to substep then grows. The product of a way and its reverse is symmetric: p is in [0, 1], and |z|^2 = p. */
+static void ipbdx_sweep_volumes(float *x, ipbdx_quads *begin, ipbdx_quads *end, ipbdx_pass pass) {
+    ipbdx_solve_volumes(x, begin, end, pass);
+    pass.mode = IPBDX_AGAIN;
+    for (--end; end > begin; --end) ipbdx_solve_volumes(x, end - 1, end, pass);
+}
+
 /* C = |sum k_i p_i| - rest: the vector is the curvature at the edge, times its length. */
 static void ipbdx_solve_isometrics(float *x, ipbdx_isometrics *g, ipbdx_isometrics *end, ipbdx_pass pass) {
     const isphpbdx_f4 tiny = IPBDX_ALL(1e-12f), zero = IPBDX_ALL(0.0f);
@@ -3425,7 +3442,7 @@ static void ipbdx_solve_kind(const ipbd_world *world, const ipbdx_body *body, in
             ipbdx_solve_isometrics(x, world->isometrics + base + begin, world->isometrics + base + end, pass);
             break;
         case IPBDX_VOLUME:
-            ipbdx_solve_volumes(x, world->volumes + base + begin, world->volumes + base + end, pass);
+            ipbdx_sweep_volumes(x, world->volumes + base + begin, world->volumes + base + end, pass);
             break;
         case IPBDX_ELASTIC:
             ipbdx_solve_elastics(x, world->elastics + base + begin, world->elastics + base + end, pass);
@@ -6611,7 +6628,7 @@ static void ipbdx_damp_body(ipbd_world *world, const ipbdx_body *body) {
     }
 }
 /* Edges strained beyond the yield strain take some of it as their new rest length. */
-static void ipbdx_flow(ipbd_world *world, const ipbdx_body *body) {
+static void ipbdx_flow_edges(ipbd_world *world, const ipbdx_body *body) {
     ipbdx_edges *g = world->edges + body->group_begin[IPBDX_EDGES], *end = g + body->group_count[IPBDX_EDGES];
     const float *x = world->positions + 4 * (size_t)body->vertex_begin;
     float share = isphpbdx_min(1.0f, body->plastic_creep * world->dt);
@@ -6628,6 +6645,172 @@ static void ipbdx_flow(ipbd_world *world, const ipbdx_body *body) {
             g->rest[lane] = isphpbdx_clamp(g->rest[lane] + share * excess, first / (1.0f + body->plastic_max),
                                            first * (1.0f + body->plastic_max));
         }
+}
+/* Elastic tetrahedra flow by the multiplicative split F = Fe Fp (Lee 1969): the element's rest edges become Fp times
+   what they were, Fp symmetric, of the principal axes of Fe, and with determinant 1, so that volume stays. The strain
+   that counts is what changes the shape, (largest minus other stretch) / mean stretch / (1 + Poisson's ratio) where two
+   stretches are equal: in a bar that is pulled, its strain along. */
+typedef struct ipbdx_stretches {
+    float axes[3][3], along[3]; /* columns: principal axes of the rest shape; stretch along each */
+    float mean, strain;
+} ipbdx_stretches;
+
+static void ipbdx_multiply3(const float *a, const float *b, float *product) { /* row by row */
+    int i, k;
+    for (i = 0; i < 3; ++i)
+        for (k = 0; k < 3; ++k)
+            product[3 * i + k] = a[3 * i] * b[k] + a[3 * i + 1] * b[3 + k] + a[3 * i + 2] * b[6 + k];
+}
+/* One of Jacobi's rotations: afterwards c[p][q] is zero. */
+static void ipbdx_rotate_away(float c[3][3], float axes[3][3], int p, int q) {
+    const int r = 3 - p - q;
+    float theta, t, cosine, sine, x, y;
+    int i;
+    if (c[p][q] == 0.0f) return;
+    theta = (c[q][q] - c[p][p]) / (2.0f * c[p][q]);
+    t = (theta < 0.0f ? -1.0f : 1.0f) / (isphpbdx_abs(theta) + sqrtf(theta * theta + 1.0f));
+    cosine = 1.0f / sqrtf(t * t + 1.0f), sine = t * cosine;
+    c[p][p] -= t * c[p][q], c[q][q] += t * c[p][q], c[p][q] = c[q][p] = 0.0f;
+    x = c[p][r], y = c[q][r];
+    c[p][r] = c[r][p] = cosine * x - sine * y, c[q][r] = c[r][q] = sine * x + cosine * y;
+    for (i = 0; i < 3; ++i)
+        x = axes[i][p], y = axes[i][q], axes[i][p] = cosine * x - sine * y, axes[i][q] = sine * x + cosine * y;
+}
+/* Principal stretches of a matrix, row by row. Jacobi's method converges squarely: four rounds give all bits. */
+static void ipbdx_find_stretches(const float *f, float poisson, ipbdx_stretches *s) {
+    float c[3][3], spread = 0.0f;
+    int i, k;
+    for (i = 0; i < 3; ++i)
+        for (k = 0; k < 3; ++k)
+            c[i][k] = f[i] * f[k] + f[3 + i] * f[3 + k] + f[6 + i] * f[6 + k], s->axes[i][k] = i == k ? 1.0f : 0.0f;
+    for (i = 0; i < 4; ++i)
+        ipbdx_rotate_away(c, s->axes, 0, 1), ipbdx_rotate_away(c, s->axes, 0, 2), ipbdx_rotate_away(c, s->axes, 1, 2);
+    for (i = 0; i < 3; ++i) s->along[i] = sqrtf(isphpbdx_max(c[i][i], 0.0f));
+    s->mean = (s->along[0] + s->along[1] + s->along[2]) / 3.0f;
+    for (i = 0; i < 3; ++i) spread += (s->along[i] - s->mean) * (s->along[i] - s->mean);
+    s->strain = sqrtf(1.5f * spread) / (isphpbdx_max(s->mean, IPBDX_TINY) * (1.0f + poisson));
+}
+/* Whether an element is strained less than that, told from F^T F alone: its eigenvalues are no farther from their mean
+   than sqrt(2/3) of its deviator's size, and differ by more than the stretches do. */
+static bool ipbdx_surely_strained_less(const float *f, float strain) {
+    float c[6], spread, mean, least;
+    int k;
+    for (k = 0; k < 3; ++k) c[k] = f[k] * f[k] + f[3 + k] * f[3 + k] + f[6 + k] * f[6 + k];
+    for (k = 0; k < 3; ++k) {
+        const int a = k == 2, b = k == 0 ? 1 : 2;
+        c[3 + k] = f[a] * f[b] + f[3 + a] * f[3 + b] + f[6 + a] * f[6 + b];
+    }
+    mean = (c[0] + c[1] + c[2]) / 3.0f, spread = 2.0f * (c[3] * c[3] + c[4] * c[4] + c[5] * c[5]);
+    for (k = 0; k < 3; ++k) spread += (c[k] - mean) * (c[k] - mean);
+    least = mean - 0.8165f * sqrtf(spread);
+    return least > 0.0f && 1.5f * spread <= 3.99f * least * least * strain * strain;
+}
+/* Of something near one. */
+static float ipbdx_cube_root(float x) {
+    float y = 1.0f;
+    int i;
+    for (i = 0; i < 8; ++i) y = (2.0f * y + x / (y * y)) / 3.0f;
+    return y;
+}
+static float ipbdx_stretch_energy(const float *along) {
+    float sum = 0.0f;
+    int i;
+    for (i = 0; i < 3; ++i) sum += (along[i] * along[i] - 1.0f) * (along[i] * along[i] - 1.0f);
+    return sum;
+}
+/* The stretches after a share of what they differ by has become lasting; their product stays. */
+static void ipbdx_flown_stretches(const ipbdx_stretches *s, float share, float *along) {
+    float before = 1.0f, after = 1.0f;
+    int i;
+    for (i = 0; i < 3; ++i) {
+        along[i] = s->along[i] + share * (s->mean - s->along[i]);
+        before *= s->along[i], after *= along[i];
+    }
+    before = ipbdx_cube_root(before / isphpbdx_max(after, IPBDX_TINY));
+    for (i = 0; i < 3; ++i) along[i] *= before;
+}
+/* Inverse times Fp^-1 = sum of (new / old stretch) axis axis^T. */
+static void ipbdx_flown_inverse(const float *inverse, const ipbdx_stretches *s, const float *along, float *out) {
+    float back[9];
+    int i, k, m;
+    for (i = 0; i < 3; ++i)
+        for (k = 0; k < 3; ++k)
+            for (back[3 * i + k] = 0.0f, m = 0; m < 3; ++m)
+                back[3 * i + k] += along[m] / s->along[m] * s->axes[i][m] * s->axes[k][m];
+    ipbdx_multiply3(inverse, back, out);
+}
+/* Columns are the edges from the first corner; row by row. */
+static void ipbdx_edge_matrix(const isphpbd_vec3 *corner, float *matrix) {
+    int k;
+    for (k = 0; k < 3; ++k) {
+        const isphpbd_vec3 e = isphpbdx_sub(corner[k + 1], corner[0]);
+        matrix[k] = e.x, matrix[3 + k] = e.y, matrix[6 + k] = e.z;
+    }
+}
+/* Whether an inverse is that of rest edges which lastingly differ from the first ones by no more than `most`. */
+static bool ipbdx_lasting_within(const float *first_edges, const float *inverse, float most) {
+    ipbdx_stretches lasting;
+    float gone[9];
+    int i;
+    ipbdx_multiply3(first_edges, inverse, gone);
+    ipbdx_find_stretches(gone, 0.0f, &lasting);
+    for (i = 0; i < 3; ++i)
+        if (!(lasting.along[i] * (1.0f + most) >= 1.0f && lasting.along[i] <= 1.0f + most)) return false;
+    return true;
+}
+/* Takes over the new rest shape. The kept stress goes down as the strain does; the pressure is that of the volume. */
+static void ipbdx_take_flow(ipbdx_elastics *g, int lane, const float *inverse, float weaker) {
+    int i;
+    for (i = 0; i < 9; ++i) g->inverse[i][lane] = inverse[i];
+    for (i = 0; i < 6; ++i) g->stress[i][lane] *= weaker;
+}
+/* One element; answers whether it flows. What is nearly crushed or turned over does not, nor does it where the energy
+   of the shape would not fall (Green's strain softens in strong compression). Near the largest lasting strain half, a
+   quarter... of the flow may still be allowed. */
+static bool ipbdx_flow_element(const ipbd_world *world, const ipbdx_body *body, ipbdx_elastics *g, int lane,
+                               float share) {
+    const float poisson = g->bulk[lane] / (2.0f * g->bulk[lane] + g->shear[lane]);
+    isphpbd_vec3 now[4], first[4];
+    float edges[9], inverse[9], f[9], flown[9], along[3], energy;
+    ipbdx_stretches s;
+    int i;
+    for (i = 0; i < 4; ++i) {
+        const size_t v = (size_t)body->vertex_begin + g->v[i][lane];
+        now[i] = ipbdx_v3(world->positions + 4 * v), first[i] = world->rests[v];
+    }
+    for (i = 0; i < 9; ++i) inverse[i] = g->inverse[i][lane];
+    ipbdx_edge_matrix(now, edges);
+    ipbdx_multiply3(edges, inverse, f);
+    if (ipbdx_surely_strained_less(f, body->plastic_yield * (1.0f + poisson))) return false;
+    ipbdx_find_stretches(f, poisson, &s);
+    if (!(isphpbdx_dot(isphpbdx_cross(isphpbd_v3(f[0], f[3], f[6]), isphpbd_v3(f[1], f[4], f[7])),
+                       isphpbd_v3(f[2], f[5], f[8])) > 0.2f) ||
+        !(s.strain > body->plastic_yield))
+        return false;
+    share *= 1.0f - body->plastic_yield / s.strain, energy = ipbdx_stretch_energy(s.along);
+    ipbdx_edge_matrix(first, edges);
+    for (i = 0; i < 6; ++i, share *= 0.5f) {
+        ipbdx_flown_stretches(&s, share, along);
+        ipbdx_flown_inverse(inverse, &s, along, flown);
+        if (!(ipbdx_stretch_energy(along) < energy) || !ipbdx_lasting_within(edges, flown, body->plastic_max)) continue;
+        ipbdx_take_flow(g, lane, flown, sqrtf(ipbdx_stretch_energy(along) / energy));
+        return true;
+    }
+    return false;
+}
+static bool ipbdx_flow_elastics(ipbd_world *world, const ipbdx_body *body) {
+    const float share = isphpbdx_min(1.0f, body->plastic_creep * world->dt);
+    bool any = false;
+    int i;
+    for (i = 0; i < 4 * body->group_count[IPBDX_ELASTICS]; ++i)
+        any |= ipbdx_flow_element(world, body, world->elastics + body->group_begin[IPBDX_ELASTICS] + i / 4, i % 4,
+                                  share);
+    return any;
+}
+static bool ipbdx_is_plastic(const ipbdx_body *body) { return body->plastic_creep > 0.0f && body->plastic_yield > 0.0f; }
+static void ipbdx_flow(ipbd_world *world, ipbdx_body *body) {
+    ipbdx_flow_edges(world, body);
+    if (ipbdx_flow_elastics(world, body)) body->stiffest_stale = 1;
 }
 /* At rest with its bounds known, so that what comes near can wake it. What it touched is forgotten: a snapshot does not
    tell, and what falls on it must not depend on whether there was one. */
@@ -6650,7 +6833,7 @@ static void ipbdx_finish_task(void *context, int index) {
     float fastest = 0.0f;
     int i;
     if (body->damping > 0.0f) ipbdx_damp_body(world, body);
-    if (body->plastic_creep > 0.0f && body->plastic_yield > 0.0f) ipbdx_flow(world, body);
+    if (ipbdx_is_plastic(body)) ipbdx_flow(world, body);
     for (i = body->slab_begin; i < body->slab_begin + body->slab_interior; ++i)
         fastest = isphpbdx_max(fastest, world->partials[i].fastest);
     body->quiet_seconds = fastest < world->desc.sleep_speed ? body->quiet_seconds + world->dt : 0.0f;
@@ -7343,6 +7526,24 @@ ISPHPBD_API isphpbd_result ipbd_body_teleport(ipbd_world *world, ipbd_body handl
     ipbdx_wake(body);
     return ISPHPBD_OK;
 }
+/* Rest lengths and rest shapes as they were at creation. */
+static void ipbdx_undo_flow(ipbd_world *world, ipbdx_body *body) {
+    const isphpbd_vec3 *rests = world->rests + body->vertex_begin;
+    int i, lane;
+    for (i = 0; i < body->group_count[IPBDX_EDGES]; ++i) {
+        ipbdx_edges *g = world->edges + body->group_begin[IPBDX_EDGES] + i;
+        for (lane = 0; lane < 4; ++lane)
+            g->rest[lane] = isphpbdx_length(isphpbdx_sub(rests[g->v[0][lane]], rests[g->v[1][lane]]));
+    }
+    for (i = 0; i < body->group_count[IPBDX_ELASTICS]; ++i) {
+        ipbdx_elastics *g = world->elastics + body->group_begin[IPBDX_ELASTICS] + i;
+        for (lane = 0; lane < 4; ++lane) {
+            const uint32_t corners[4] = {g->v[0][lane], g->v[1][lane], g->v[2][lane], g->v[3][lane]};
+            ipbdx_rest_inverse(rests, ipbdx_tetrahedron_volume(rests, corners), g, lane);
+        }
+    }
+    body->stiffest_stale = 1;
+}
 ISPHPBD_API isphpbd_result ipbd_body_reset(ipbd_world *world, ipbd_body handle) {
     isphpbd_result result;
     ipbdx_body *body = ipbdx_edit(world, handle, &result);
@@ -7357,6 +7558,7 @@ ISPHPBD_API isphpbd_result ipbd_body_reset(ipbd_world *world, ipbd_body handle) 
     body->lambda_h = 0.0f; /* no warm start from another shape's forces */
     body->tether_stretch = body->tether_slack;
     ipbdx_forget_forces(world, body);
+    if (ipbdx_is_plastic(body)) ipbdx_undo_flow(world, body);
     world->pairs_stale = true;
     ipbdx_wake(body);
     return ISPHPBD_OK;
