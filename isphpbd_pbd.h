@@ -610,13 +610,14 @@ typedef enum ipbd_shape_type {
     IPBD_BOX,         /* size: half extents */
     IPBD_CONVEX,      /* mesh: closed convex triangle mesh, wound either way; convexity is not checked */
     IPBD_MESH,        /* mesh: any triangles; both sides collide, nothing is "inside" */
-    IPBD_HEIGHTFIELD, /* heights over the x-z plane; everything below is solid */
+    IPBD_HEIGHTFIELD, /* heights over the x-z plane; everything below is solid; paths are followed cell by cell */
     IPBD_SDF          /* sdf: your function */
 } ipbd_shape_type;
 
-/* Signed distance in m at a point in the collider's frame, negative inside; must not overestimate. *normal gets the
-   unit gradient. Called from tasks, once or more per vertex and substep: must be pure. Non-finite answers count as "far
-   away". */
+/* Signed distance in m at a point in the collider's frame, negative inside. Paths are walked by what it answers, in up
+   to 64 steps: it must not overestimate (of any field with slope up to L, answer it divided by L), or thin parts are
+   jumped over; a true distance needs the fewest calls. *normal gets the unit gradient. Called from tasks, for every
+   vertex and substep: must be pure. Non-finite answers count as "far away". */
 typedef float (*ipbd_sdf_fn)(isphpbd_vec3 point, isphpbd_vec3 *normal, void *user);
 
 typedef struct ipbd_shape {
@@ -1370,7 +1371,7 @@ typedef struct ipbdx_collider {
     isphpbd_vec3 size;
     int vertex_begin, vertex_count, triangle_begin, triangle_count, columns, rows;
     float cell, friction, inverse_mass, bound; /* bound: radius about the pose, or huge */
-    float inner;                               /* m: a path shorter than this cannot cross the shape unseen */
+    float inner; /* m: a path shorter than this cannot cross the shape unseen; of heightfields all are walked */
     isphpbd_vec3 inverse_inertia;
     uint32_t layer, mask, moving;
     ipbd_pose from, to;   /* over the step */
@@ -4222,6 +4223,7 @@ static bool ipbdx_any_balloon(const ipbd_world *world) {
 /* ---- [colliders] shapes of the user ------------------------------------------------------------------------------ */
 
 #define IPBDX_FAR 1e30f
+#define IPBDX_SWEEP_LOOKS 64 /* at the distance along a path */
 
 /* Child nodes still to be visited; a balanced tree is never deeper than this. */
 typedef struct ipbdx_visit {
@@ -4373,15 +4375,17 @@ typedef struct ipbdx_hit {
     float depth, before;
 } ipbdx_hit; /* frame; m to move out; distance at the start */
 
-/* First place along a-b where the distance falls to r; the surface's plane there then holds b back. */
+/* First place along a-b where the distance falls to r; the surface's plane there then holds b back. So does that at the
+   last place looked at, where the path runs along the surface for so long, or distances are so short, that the
+   end is not reached. */
 static bool ipbdx_sweep(const ipbd_world *world, int slot, isphpbd_vec3 a, isphpbd_vec3 b, float r, ipbdx_hit *hit) {
     isphpbd_vec3 d = isphpbdx_sub(b, a), q = a;
     float length = isphpbdx_length(d), t = 0.0f, distance;
     int i;
-    for (i = 0; i < 64; ++i) {
+    for (i = 1;; ++i) {
         distance = ipbdx_shape_distance(world, slot, q, &hit->normal);
-        if (i == 0) hit->before = distance;
-        if (distance <= r * 1.01f) {
+        if (i == 1) hit->before = distance;
+        if (distance <= r * 1.01f || i == IPBDX_SWEEP_LOOKS) {
             hit->depth = r - (distance + isphpbdx_dot(hit->normal, isphpbdx_sub(b, q)));
             return hit->depth > 0.0f;
         }
@@ -4389,17 +4393,6 @@ static bool ipbdx_sweep(const ipbd_world *world, int slot, isphpbd_vec3 a, isphp
         if (!(t < 1.0f)) return false;
         q = isphpbdx_madd(a, d, t);
     }
-    return false;
-}
-static bool ipbdx_volume_hit(const ipbd_world *world, int slot, isphpbd_vec3 a, isphpbd_vec3 b, float r,
-                             ipbdx_hit *hit) {
-    const ipbdx_collider *c = world->colliders + slot;
-    isphpbd_vec3 unused;
-    if (isphpbdx_length(isphpbdx_sub(b, a)) > c->inner && ipbdx_sweep(world, slot, a, b, r, hit)) return true;
-    hit->depth = r - ipbdx_shape_distance(world, slot, b, &hit->normal);
-    if (!(hit->depth > 0.0f)) return false;
-    hit->before = ipbdx_shape_distance(world, slot, a, &unused);
-    return true;
 }
 /* Where the segment a-b crosses the triangle, as a share of its length; negative if it does not. The rim is a little
    wide,
@@ -4413,6 +4406,86 @@ static float ipbdx_segment_triangle(isphpbd_vec3 a, isphpbd_vec3 b, const isphpb
     share = isphpbdx_dot(s, n) / det, u = isphpbdx_dot(e2, m) / det, v = -isphpbdx_dot(e1, m) / det;
     if (!(share >= 0.0f && share <= 1.0f) || u < -1e-4f || v < -1e-4f || u + v > 1.0002f) return -1.0f;
     return share;
+}
+/* Whether the path goes down through one of the two triangles of a cell; the first that it meets holds b back. */
+static bool ipbdx_height_cell(const ipbd_world *world, const ipbdx_collider *c, int column, int row, isphpbd_vec3 a,
+                              isphpbd_vec3 b, float r, ipbdx_hit *hit) {
+    const float *y = &world->collider_vertices[c->vertex_begin].x + column + row * c->columns;
+    const float x0 = ((float)column - 0.5f * (float)(c->columns - 1)) * c->cell;
+    const float z0 = ((float)row - 0.5f * (float)(c->rows - 1)) * c->cell, x1 = x0 + c->cell, z1 = z0 + c->cell;
+    const float h00 = y[0], h10 = y[1], h01 = y[c->columns], h11 = y[c->columns + 1], low = isphpbdx_min(a.y, b.y);
+    isphpbd_vec3 t[3], n, up = isphpbd_v3(0.0f, 1.0f, 0.0f);
+    float first = 2.0f, share;
+    int half;
+    if (low > h00 && low > h10 && low > h01 && low > h11) return false;
+    for (half = 0; half < 2; ++half) { /* they meet on the diagonal from 00 to 11; wound to look up */
+        t[0] = isphpbd_v3(x0, h00, z0);
+        t[1] = half ? isphpbd_v3(x0, h01, z1) : isphpbd_v3(x1, h11, z1);
+        t[2] = half ? isphpbd_v3(x1, h11, z1) : isphpbd_v3(x1, h10, z0);
+        share = ipbdx_segment_triangle(a, b, t);
+        n = isphpbdx_cross(isphpbdx_sub(t[1], t[0]), isphpbdx_sub(t[2], t[0]));
+        if (!(share >= 0.0f && share < first) || !(isphpbdx_dot(n, isphpbdx_sub(b, a)) < 0.0f)) continue;
+        first = share, hit->normal = n = ipbdx_unit(n, up);
+        hit->before = isphpbdx_dot(n, isphpbdx_sub(a, t[0])), hit->depth = r - isphpbdx_dot(n, isphpbdx_sub(b, t[0]));
+    }
+    return first <= 1.0f;
+}
+/* One axis of a walk over a grid: the cell, and after which shares of the path the next ones follow. */
+typedef struct ipbdx_walk {
+    int cell, step, count;
+    float next, each;
+} ipbdx_walk;
+
+/* What of the path from `from` on by `way`, in cells, is over the grid of `count` cells: narrows begin and end. */
+static void ipbdx_walk_clip(float from, float way, int count, float *begin, float *end) {
+    const float at = -from / way, beyond = ((float)count - from) / way;
+    if (way == 0.0f && !(from >= 0.0f && from <= (float)count)) *end = -1.0f;
+    if (way == 0.0f) return;
+    *begin = isphpbdx_max(*begin, isphpbdx_min(at, beyond)), *end = isphpbdx_min(*end, isphpbdx_max(at, beyond));
+}
+static ipbdx_walk ipbdx_walk_start(float from, float way, int count, float begin) {
+    ipbdx_walk w;
+    w.cell = (int)isphpbdx_clamp(from + way * begin, 0.0f, (float)(count - 1));
+    w.step = way < 0.0f ? -1 : 1, w.count = count;
+    w.next = w.each = IPBDX_FAR;
+    if (way != 0.0f) w.each = isphpbdx_abs(1.0f / way), w.next = ((float)(w.cell + (way > 0.0f)) - from) / way;
+    return w;
+}
+static bool ipbdx_walk_on(ipbdx_walk *w) {
+    w->cell += w->step, w->next += w->each;
+    return w->cell >= 0 && w->cell < w->count;
+}
+/* Cell after cell under the path (Amanatides and Woo 1987), so that no ridge is too thin. */
+static bool ipbdx_height_sweep(const ipbd_world *world, const ipbdx_collider *c, isphpbd_vec3 a, isphpbd_vec3 b,
+                               float r, ipbdx_hit *hit) {
+    const float x = a.x / c->cell + 0.5f * (float)(c->columns - 1), z = a.z / c->cell + 0.5f * (float)(c->rows - 1);
+    const float way_x = (b.x - a.x) / c->cell, way_z = (b.z - a.z) / c->cell;
+    float begin = 0.0f, end = 1.0f;
+    ipbdx_walk across, along;
+    if (!isphpbdx_finite(x + z) || !isphpbdx_finite(way_x + way_z)) return false; /* cells as good as nothing */
+    ipbdx_walk_clip(x, way_x, c->columns - 1, &begin, &end);
+    ipbdx_walk_clip(z, way_z, c->rows - 1, &begin, &end);
+    if (!(begin <= end)) return false;
+    across = ipbdx_walk_start(x, way_x, c->columns - 1, begin), along = ipbdx_walk_start(z, way_z, c->rows - 1, begin);
+    for (;;) {
+        if (ipbdx_height_cell(world, c, across.cell, along.cell, a, b, r, hit)) return true;
+        if (!(isphpbdx_min(across.next, along.next) <= end)) return false;
+        if (!ipbdx_walk_on(across.next < along.next ? &across : &along)) return false;
+    }
+}
+static bool ipbdx_volume_hit(const ipbd_world *world, int slot, isphpbd_vec3 a, isphpbd_vec3 b, float r,
+                             ipbdx_hit *hit) {
+    const ipbdx_collider *c = world->colliders + slot;
+    isphpbd_vec3 unused;
+    if (c->type == IPBD_HEIGHTFIELD) {
+        if (ipbdx_height_sweep(world, c, a, b, r, hit)) return true;
+    } else if (isphpbdx_length(isphpbdx_sub(b, a)) > c->inner && ipbdx_sweep(world, slot, a, b, r, hit)) {
+        return true;
+    }
+    hit->depth = r - ipbdx_shape_distance(world, slot, b, &hit->normal);
+    if (!(hit->depth > 0.0f)) return false;
+    hit->before = ipbdx_shape_distance(world, slot, a, &unused);
+    return true;
 }
 typedef struct ipbdx_search {
     isphpbd_vec3 a, b;
@@ -5193,7 +5266,7 @@ static void ipbdx_store_shape(ipbd_world *world, ipbdx_collider *c, const ipbd_s
             c->inner = 0.5f * isphpbdx_min(s->size.x, isphpbdx_min(s->size.y, s->size.z));
             break;
         case IPBD_HEIGHTFIELD:
-            c->bound = c->inner = IPBDX_FAR;
+            c->bound = IPBDX_FAR;
             memcpy(world->collider_vertices + c->vertex_begin, s->heights,
                    (size_t)(s->columns * s->rows) * sizeof(float));
             break;
@@ -8701,6 +8774,7 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_ALL
 #undef IPBDX_HOT
 #undef IPBDX_FAR
+#undef IPBDX_SWEEP_LOOKS
 #undef IPBDX_LIMIT
 #undef IPBDX_STACK
 #undef IPBDX_NEAR
