@@ -608,7 +608,7 @@ typedef enum ipbd_shape_type {
     IPBD_SPHERE,      /* size.x: radius */
     IPBD_CAPSULE,     /* size.x: radius, size.y: half length of the axis along y */
     IPBD_BOX,         /* size: half extents */
-    IPBD_CONVEX,      /* mesh: closed convex triangle mesh, wound either way; convexity is not checked */
+    IPBD_CONVEX,      /* mesh: closed convex triangle mesh, wound either way; others are refused */
     IPBD_MESH,        /* mesh: any triangles; both sides collide, nothing is "inside" */
     IPBD_HEIGHTFIELD, /* heights over the x-z plane; everything below is solid; paths are followed cell by cell */
     IPBD_SDF          /* sdf: your function */
@@ -656,8 +656,10 @@ typedef struct ipbd_collider_desc {
 } ipbd_collider_desc;
 
 ISPHPBD_API ipbd_collider_desc ipbd_collider_desc_default(void);
-/* A null handle on failure: BAD_DESC (the shape's numbers, too), BAD_MESH (no triangles, an index out of range, a
-   vertex not finite) or CAPACITY. Wakes what is near. Copies the arrays; a mesh is sorted into a tree, O(n log n). */
+/* A null handle on failure: BAD_DESC (the shape's numbers, too), BAD_MESH (no triangles, or none with an area; an index
+   out of range; a vertex not finite; a convex shape that is open, has no volume, or a corner more than 1/1000 of its
+   size outside of a face) or CAPACITY. Wakes what is near. Copies the arrays; a mesh is sorted into a tree, O(n log n),
+   a convex shape is checked in O(n^2). */
 ISPHPBD_API ipbd_collider ipbd_collider_create(ipbd_world *world, const ipbd_collider_desc *desc, isphpbd_result *why);
 /* Frees what is attached to it and wakes what is near. O(vertices of the world); arrays of later colliders move up. */
 ISPHPBD_API isphpbd_result ipbd_collider_destroy(ipbd_world *world, ipbd_collider collider);
@@ -4224,6 +4226,7 @@ static bool ipbdx_any_balloon(const ipbd_world *world) {
 
 #define IPBDX_FAR 1e30f
 #define IPBDX_SWEEP_LOOKS 64 /* at the distance along a path */
+#define IPBDX_SLIVER 1e-4f   /* area over the longest edge squared */
 
 /* Child nodes still to be visited; a balanced tree is never deeper than this. */
 typedef struct ipbdx_visit {
@@ -5135,7 +5138,90 @@ static const char *ipbdx_shape_mesh_fault(const ipbd_mesh *m) {
             return "the collider's mesh has a vertex that is not finite";
     return NULL;
 }
+static void ipbdx_mesh_corners(const ipbd_mesh *m, int triangle, isphpbd_vec3 *corners) {
+    int k;
+    for (k = 0; k < 3; ++k)
+        corners[k] = ipbdx_read_point(m->positions, m->stride_bytes, (int)m->triangles[3 * triangle + k]);
+}
+static bool ipbdx_corners_are_flat(const isphpbd_vec3 *corners, float limit) {
+    static const uint32_t order[3] = {0, 1, 2};
+    const float longest = ipbdx_longest_edge(corners, order, 3);
+    return !(ipbdx_triangle_area(corners, order) > limit * longest * longest);
+}
+static const char *ipbdx_surface_fault(const ipbd_mesh *m) {
+    isphpbd_vec3 corners[3];
+    int i;
+    for (i = 0; i < m->triangle_count; ++i) {
+        ipbdx_mesh_corners(m, i, corners);
+        if (!ipbdx_corners_are_flat(corners, 1e-6f)) return NULL;
+    }
+    return "all triangles of the collider's mesh are without area";
+}
+/* A point inside of a convex mesh: the mean of its triangles' corners. */
+static isphpbd_vec3 ipbdx_convex_middle(const ipbd_mesh *m) {
+    isphpbd_vec3 corners[3], sum = ipbdx_zero3();
+    int i, k;
+    for (i = 0; i < m->triangle_count; ++i) {
+        ipbdx_mesh_corners(m, i, corners);
+        for (k = 0; k < 3; ++k) sum = isphpbdx_madd(sum, corners[k], 1.0f / (3.0f * (float)m->triangle_count));
+    }
+    return sum;
+}
+/* The plane of a face, its normal away from the middle; false for slivers, whose normal would be noise, and which
+   their neighbours' planes cover. */
+static bool ipbdx_face_plane(const isphpbd_vec3 *corners, isphpbd_vec3 middle, isphpbd_vec3 *normal, float *offset) {
+    isphpbd_vec3 n = isphpbdx_cross(isphpbdx_sub(corners[1], corners[0]), isphpbdx_sub(corners[2], corners[0]));
+    if (ipbdx_corners_are_flat(corners, IPBDX_SLIVER)) return false;
+    n = ipbdx_unit(n, isphpbd_v3(0.0f, 1.0f, 0.0f));
+    if (isphpbdx_dot(n, isphpbdx_sub(corners[0], middle)) < 0.0f) n = isphpbdx_scale(n, -1.0f);
+    *normal = n, *offset = isphpbdx_dot(n, corners[0]);
+    return true;
+}
+/* The angle in sr under which a triangle is seen whose corners are in these directions (Van Oosterom and Strackee
+   1983). */
+static float ipbdx_solid_angle(isphpbd_vec3 a, isphpbd_vec3 b, isphpbd_vec3 c) {
+    return 2.0f * ipbdx_atan2(isphpbdx_abs(isphpbdx_dot(a, isphpbdx_cross(b, c))),
+                              1.0f + isphpbdx_dot(a, b) + isphpbdx_dot(b, c) + isphpbdx_dot(c, a));
+}
+/* How far the corner that is farthest outside of a plane is outside. */
+static float ipbdx_most_outside(const ipbd_mesh *m, isphpbd_vec3 normal, float offset) {
+    isphpbd_vec3 corners[3];
+    float most = 0.0f;
+    int i, k;
+    for (i = 0; i < m->triangle_count; ++i) {
+        ipbdx_mesh_corners(m, i, corners);
+        for (k = 0; k < 3; ++k) most = isphpbdx_max(most, isphpbdx_dot(normal, corners[k]) - offset);
+    }
+    return most;
+}
+/* Faces are met by their planes: so all corners must lie behind all of them, the middle must be inside, and no face may
+   be missing. Seen from the middle, those of a closed surface fill 4 pi. */
+static const char *ipbdx_convex_fault(const ipbd_mesh *m) {
+    const isphpbd_vec3 middle = ipbdx_convex_middle(m);
+    isphpbd_vec3 corners[3], n;
+    float size = 0.0f, inner = IPBDX_FAR, outside = 0.0f, offset;
+    double seen = 0.0;
+    int i, k;
+    for (i = 0; i < m->triangle_count; ++i) {
+        ipbdx_mesh_corners(m, i, corners);
+        if (ipbdx_face_plane(corners, middle, &n, &offset)) {
+            inner = isphpbdx_min(inner, offset - isphpbdx_dot(n, middle));
+            outside = isphpbdx_max(outside, ipbdx_most_outside(m, n, offset));
+        }
+        for (k = 0; k < 3; ++k) {
+            size = isphpbdx_max(size, isphpbdx_length(isphpbdx_sub(corners[k], middle)));
+            corners[k] = ipbdx_unit(isphpbdx_sub(corners[k], middle), isphpbd_v3(0.0f, 1.0f, 0.0f));
+        }
+        seen += (double)ipbdx_solid_angle(corners[0], corners[1], corners[2]);
+    }
+    if (!(inner > 1e-5f * size) || inner == IPBDX_FAR) return "a convex collider without volume";
+    if (!(outside <= 1e-3f * size)) return "a convex collider is not convex: use ipbd_shape_mesh";
+    if (!(seen > 0.999 * 4.0 * (double)IPBDX_PI && seen < 1.001 * 4.0 * (double)IPBDX_PI))
+        return "a convex collider is not closed, or has a face twice";
+    return NULL;
+}
 static const char *ipbdx_shape_fault(const ipbd_shape *s) {
+    const char *fault;
     int i;
     switch (s->type) {
         case IPBD_PLANE: return NULL;
@@ -5149,7 +5235,9 @@ static const char *ipbdx_shape_fault(const ipbd_shape *s) {
                        ? NULL
                        : "a box needs half extents > 0";
         case IPBD_CONVEX:
-        case IPBD_MESH: return ipbdx_shape_mesh_fault(&s->mesh);
+        case IPBD_MESH:
+            fault = ipbdx_shape_mesh_fault(&s->mesh);
+            return fault ? fault : s->type == IPBD_MESH ? ipbdx_surface_fault(&s->mesh) : ipbdx_convex_fault(&s->mesh);
         case IPBD_HEIGHTFIELD:
             if (!s->heights || s->columns < 2 || s->rows < 2 || s->columns > 8192 || s->rows > 8192 ||
                 !ipbdx_positive(s->cell))
@@ -5215,20 +5303,18 @@ static void ipbdx_mesh_bounds(ipbd_world *world, const ipbdx_collider *c, ipbdx_
                     [c->vertex_begin + (int)world->collider_triangles[3 * (size_t)(c->triangle_begin + i) + (size_t)k]],
                 i == visit.low && k == 0);
 }
-static void ipbdx_convex_planes(ipbd_world *world, ipbdx_collider *c) {
-    const isphpbd_vec3 *p = world->collider_vertices + c->vertex_begin;
-    isphpbd_vec3 centre = ipbdx_zero3();
+static void ipbdx_convex_planes(ipbd_world *world, ipbdx_collider *c, const ipbd_mesh *m) {
+    const isphpbd_vec3 middle = ipbdx_convex_middle(m);
+    isphpbd_vec3 corners[3], n;
     int i;
-    for (i = 0; i < c->vertex_count; ++i) centre = isphpbdx_madd(centre, p[i], 1.0f / (float)c->vertex_count);
     c->inner = IPBDX_FAR;
     for (i = 0; i < c->triangle_count; ++i) {
-        const uint32_t *t = world->collider_triangles + 3 * (size_t)(c->triangle_begin + i);
         float *plane = world->collider_nodes + 6 * (size_t)(c->triangle_begin + i);
-        isphpbd_vec3 n = ipbdx_unit(isphpbdx_cross(isphpbdx_sub(p[t[1]], p[t[0]]), isphpbdx_sub(p[t[2]], p[t[0]])),
-                                    isphpbd_v3(0.0f, 1.0f, 0.0f));
-        if (isphpbdx_dot(n, isphpbdx_sub(p[t[0]], centre)) < 0.0f) n = isphpbdx_scale(n, -1.0f);
-        ipbdx_put3(plane, n), plane[3] = isphpbdx_dot(n, p[t[0]]);
-        c->inner = isphpbdx_min(c->inner, plane[3] - isphpbdx_dot(n, centre));
+        ipbdx_mesh_corners(m, i, corners);
+        n = ipbdx_zero3(), plane[3] = IPBDX_LIMIT; /* a sliver: everything is behind it */
+        if (ipbdx_face_plane(corners, middle, &n, plane + 3))
+            c->inner = isphpbdx_min(c->inner, plane[3] - isphpbdx_dot(n, middle));
+        ipbdx_put3(plane, n);
     }
 }
 static void ipbdx_store_mesh(ipbd_world *world, ipbdx_collider *c, const ipbd_mesh *m) {
@@ -5241,7 +5327,7 @@ static void ipbdx_store_mesh(ipbd_world *world, ipbdx_collider *c, const ipbd_me
     }
     memcpy(world->collider_triangles + 3 * (size_t)c->triangle_begin, m->triangles, (size_t)m->triangle_count * 12);
     if (c->type == IPBD_CONVEX) {
-        ipbdx_convex_planes(world, c);
+        ipbdx_convex_planes(world, c, m);
         return;
     }
     ipbdx_tree_sort(world->collider_vertices + c->vertex_begin,
@@ -6880,7 +6966,9 @@ static bool ipbdx_flow_elastics(ipbd_world *world, const ipbdx_body *body) {
                                   share);
     return any;
 }
-static bool ipbdx_is_plastic(const ipbdx_body *body) { return body->plastic_creep > 0.0f && body->plastic_yield > 0.0f; }
+static bool ipbdx_is_plastic(const ipbdx_body *body) {
+    return body->plastic_creep > 0.0f && body->plastic_yield > 0.0f;
+}
 static void ipbdx_flow(ipbd_world *world, ipbdx_body *body) {
     ipbdx_flow_edges(world, body);
     if (ipbdx_flow_elastics(world, body)) body->stiffest_stale = 1;
@@ -8775,6 +8863,7 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_HOT
 #undef IPBDX_FAR
 #undef IPBDX_SWEEP_LOOKS
+#undef IPBDX_SLIVER
 #undef IPBDX_LIMIT
 #undef IPBDX_STACK
 #undef IPBDX_NEAR
