@@ -80,13 +80,15 @@ NUMERICS AND UNITS
     SI units: m, kg, s, N, Pa. State is float. Sizes from 1 cm to 100 m around the origin work; beyond 1 km, positions
     have fewer than 4 decimals and small bodies shake: shift the origin. Steps from 1/30 to 1/240 s with 4 to 20
     substeps work. More substeps are better than more iterations. What breaks first: very stiff materials with few
-    substeps get softer (elastic tetrahedra: when sound passes more than about four elements in a substep).
+    substeps get softer (elastic tetrahedra: when sound passes more than about three elements in a substep; the logger
+    says so when the body is made).
     Colliders are met by vertices: a spike thinner than the mesh can slip between them, and what you move through a
     framed cloth faster than it can give way opens it. Spheres, capsules, boxes, convex shapes and SDFs with a mass are
     met by faces as well, and what they hit hard is solved up to 16 times more in those substeps: framed cloths catch
     balls of 0.05 to 0.15 kg at 50 m/s in 12 substeps, and throw none back faster than it came. A step of cloth near
     one such collider takes half as long again. Soft contacts are exact (points against triangles, edges against
-    edges), and no substep ends with parts crossed that did not start so.
+    edges), and no substep ends with parts crossed that did not start so, unless pins, attachments or a teleport drive
+    vertices through each other: what is fixed yields to nothing, and what hangs between two of them cannot always.
     Stretch of cloth: a compliance is the reciprocal of tensile stiffness E * thickness, in m/N, and does not
     depend on the resolution of the mesh. Bending: the reciprocal of flexural rigidity in 1/(N m).
     Long strips (ribbons, curtains, cables) need nothing of their own: tethers are their long-range constraints.
@@ -296,6 +298,8 @@ typedef struct ipbd_mesh_report {
     int non_manifold_edges;   /* more than two triangles on an edge: refused */
     int flat_tetrahedra;      /* volume below 1e-6 of their size cubed: refused */
     int zero_edges;           /* edges of length zero that welding did not remove: refused */
+    int duplicate_tetrahedra; /* same four vertices as another: dropped */
+    int duplicate_lines;      /* same two vertices as another: dropped */
 } ipbd_mesh_report;
 
 #define IPBD_NO_VERTEX 0xffffffffu
@@ -361,10 +365,13 @@ typedef struct ipbd_body_desc {
     ipbd_elasticity balloon; /* keeps the volume of a closed mesh (of an open one: BAD_MESH); m^3/Pa; default
                                     IPBD_ABSENT */
     float balloon_pressure;  /* volume wanted / volume at rest, >= 0; default 1. 0: any volume will do */
-    float overpressure;      /* Pa, a constant push along the normals of the surface; default 0 */
+    float overpressure;      /* Pa, a constant push along the normals of the surface, which should be closed: an
+                                    open one flies off (creation warns); default 0 */
     float warm_start;        /* in [0, 1], elastic tetrahedra: share of the last substep's stress to start from. 1 makes
-                                    the stiffness at rest independent of step, iterations and mass, and costs about
-                                    1.6x; 0 is classic XPBD. Default 1 */
+                                    the stiffness at rest independent of step, iterations and mass as long as sound
+                                    passes at most about two elements in a substep: at three a beam sags by 16 % too
+                                    much, at four by 37 %, at six it is twice as far (creation warns from three on).
+                                    Costs about 1.6x. 0 is classic XPBD. Default 1 */
     const uint32_t *links;   /* pairs of input vertices: extra distance constraints, or NULL */
     int link_count;          /* default 0 */
     ipbd_elasticity link;    /* of the links; m/N each; default compliance 0 */
@@ -1093,6 +1100,9 @@ extern "C" {
 /* Sweeps over elastic elements per unit of shortfall, see [substep] (0.3 still works), and at most, per iteration. */
 #define IPBDX_SWEEPS           0.5f
 #define IPBDX_MOST_SWEEPS      10
+#define IPBDX_SOFTER           3.0f /* times what the most sweeps do: a body is softer by a tenth, see [substep] */
+#define IPBDX_USUAL_STEP       (1.0f / 60.0f) /* s: what advice at creation goes by */
+#define IPBDX_HEAVY_SHEET      50.0f /* kg/m^2: 6 mm of steel */
 #define IPBDX_STIFFNESS_PERIOD (1.0f / 60.0f) /* s: a PBD stiffness k takes the share k of an error away in this time */
 #define IPBDX_HARDENING        30.0f /* F = K x (1 + this * (strain / ((1 - k) / k))^2), at most K x (1 + this) */
 
@@ -2083,6 +2093,21 @@ static float ipbdx_longest_edge(const isphpbd_vec3 *p, const uint32_t *v, int co
         for (j = 0; j < i; ++j) longest = isphpbdx_max(longest, isphpbdx_length(isphpbdx_sub(p[v[i]], p[v[j]])));
     return longest;
 }
+/* Elements of so many corners, each with a record that names it, without those that repeat another; in their order.
+   Answers how many are left. */
+static int ipbdx_drop_duplicates(ipbdx_build *b, uint32_t *elements, int corners, int count, int *dropped) {
+    const size_t size = (size_t)corners;
+    int i, kept = 0;
+    ipbdx_sort_records(b, count);
+    for (i = 1; i < count; ++i) /* mark, then pack in the original order */
+        if (b->records[i].key == b->records[i - 1].key && b->records[i].extra == b->records[i - 1].extra)
+            elements[size * b->records[i].index] = IPBDX_NONE;
+    for (i = 0; i < count; ++i) {
+        if (elements[size * (size_t)i] == IPBDX_NONE) ++*dropped;
+        else memmove(elements + size * (size_t)kept++, elements + size * (size_t)i, 4 * size);
+    }
+    return kept;
+}
 /* Copies triangles over the welded vertices, without those that have no area or repeat another. */
 static void ipbdx_clean_triangles(ipbdx_build *b) {
     const uint32_t *in = b->desc->mesh.triangles;
@@ -2105,15 +2130,20 @@ static void ipbdx_clean_triangles(ipbdx_build *b) {
         b->records[kept].index = (uint32_t)kept;
         ++kept;
     }
-    ipbdx_sort_records(b, kept);
-    for (i = 1; i < kept; ++i) /* mark, then pack in the original order */
-        if (b->records[i].key == b->records[i - 1].key && b->records[i].extra == b->records[i - 1].extra)
-            b->triangles[3 * (size_t)b->records[i].index] = IPBDX_NONE;
-    for (i = 0, count = kept, kept = 0; i < count; ++i) {
-        if (b->triangles[3 * (size_t)i] == IPBDX_NONE) ++b->report.duplicate_triangles;
-        else memmove(b->triangles + 3 * (size_t)kept++, b->triangles + 3 * (size_t)i, 12);
-    }
-    b->triangle_count = kept;
+    b->triangle_count = ipbdx_drop_duplicates(b, b->triangles, 3, kept, &b->report.duplicate_triangles);
+}
+/* Its four vertices in order, 24 bits each: a count of vertices is at most 2^24. */
+static ipbdx_record ipbdx_name_tetrahedron(const uint32_t *t, int index) {
+    ipbdx_record name;
+    uint32_t v[4], swap;
+    int i, k;
+    memcpy(v, t, sizeof v);
+    for (i = 0; i < 3; ++i)
+        for (k = 0; k < 3 - i; ++k)
+            if (v[k] > v[k + 1]) swap = v[k], v[k] = v[k + 1], v[k + 1] = swap;
+    name.key = ((uint64_t)v[0] << 40) | ((uint64_t)v[1] << 16) | (v[2] >> 8);
+    name.extra = (v[2] << 24) | v[3], name.index = (uint32_t)index;
+    return name;
 }
 static void ipbdx_clean_tetrahedra(ipbdx_build *b) {
     const uint32_t *in = b->desc->mesh.tetrahedra;
@@ -2125,8 +2155,23 @@ static void ipbdx_clean_tetrahedra(ipbdx_build *b) {
         volume = ipbdx_tetrahedron_volume(b->positions, t), size = ipbdx_longest_edge(b->positions, t, 4);
         if (!(isphpbdx_abs(volume) > 1e-6f * size * size * size)) ++b->report.flat_tetrahedra;
         if (volume < 0.0f) swap = t[2], t[2] = t[3], t[3] = swap, ++b->report.inverted_tetrahedra;
+        b->records[i] = ipbdx_name_tetrahedron(t, i);
     }
-    b->tetrahedron_count = b->desc->mesh.tetrahedron_count;
+    b->tetrahedron_count = ipbdx_drop_duplicates(b, b->tetrahedra, 4, b->desc->mesh.tetrahedron_count,
+                                                 &b->report.duplicate_tetrahedra);
+}
+static void ipbdx_clean_lines(ipbdx_build *b) {
+    const uint32_t *in = b->desc->mesh.lines;
+    int i;
+    for (i = 0; i < b->desc->mesh.line_count; ++i) {
+        uint32_t *line = b->lines + 2 * (size_t)i;
+        line[0] = b->map[in[2 * i]], line[1] = b->map[in[2 * i + 1]];
+        if (line[0] == line[1]) ++b->report.zero_edges;
+        b->records[i].key = ipbdx_edge_key(line[0], line[1]);
+        b->records[i].extra = 0, b->records[i].index = (uint32_t)i;
+    }
+    b->line_count =
+        ipbdx_drop_duplicates(b, b->lines, 2, b->desc->mesh.line_count, &b->report.duplicate_lines);
 }
 /* The faces that belong to one tetrahedron only, turned outward. */
 static void ipbdx_derive_surface(ipbdx_build *b) {
@@ -2221,22 +2266,17 @@ static void ipbdx_orient(ipbdx_build *b) {
     ipbdx_link_neighbours(b);
 }
 static isphpbd_result ipbdx_clean_mesh(ipbdx_build *b) {
-    int i, manifold;
+    int manifold;
     ipbdx_place_vertices(b);
     ipbdx_weld(b);
     ipbdx_clean_triangles(b);
     ipbdx_clean_tetrahedra(b);
+    ipbdx_clean_lines(b);
     if (b->tetrahedron_count && !b->desc->mesh.triangle_count) ipbdx_derive_surface(b);
     ipbdx_link_neighbours(b);
     manifold = b->report.non_manifold_edges;
     if (!b->tetrahedron_count && manifold == 0) ipbdx_orient(b);
     if (b->tetrahedron_count) b->report.non_manifold_edges = 0; /* a surface for contact only: edges may touch */
-    for (i = 0; i < b->desc->mesh.line_count; ++i) {
-        b->lines[2 * i] = b->map[b->desc->mesh.lines[2 * i]],
-                     b->lines[2 * i + 1] = b->map[b->desc->mesh.lines[2 * i + 1]];
-        if (b->lines[2 * i] == b->lines[2 * i + 1]) ++b->report.zero_edges;
-    }
-    b->line_count = b->desc->mesh.line_count;
     if (b->report.non_manifold_edges)
         return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "an edge belongs to more than two triangles");
     if (b->report.flat_tetrahedra) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "a tetrahedron is flat");
@@ -2979,6 +3019,7 @@ static int ipbdx_free_body_slot(const ipbd_world *world) {
     return slot < world->desc.capacity.bodies ? slot : -1;
 }
 static double ipbdx_shape_volume(const ipbd_world *world, const ipbdx_body *body);
+static float ipbdx_stiffest(const ipbd_world *world, const ipbdx_body *body);
 
 static uint32_t ipbdx_commit(ipbd_world *world, const ipbdx_build *b, int slot) {
     ipbdx_body *body = world->bodies + slot;
@@ -3016,10 +3057,24 @@ static isphpbd_result ipbdx_body_admit(ipbd_world *world, const ipbdx_build *b, 
     if (full) return ipbdx_refuse(&world->desc.logger, ISPHPBD_CAPACITY, full);
     if (b->desc->balloon.measure != IPBD_ABSENT && !b->closed)
         return ipbdx_refuse(&world->desc.logger, ISPHPBD_BAD_MESH, "a balloon needs a closed surface");
-    if (b->report.degenerate_triangles + b->report.duplicate_triangles + b->report.flipped_triangles +
-        b->report.inverted_tetrahedra)
-        ipbdx_say(world, ISPHPBD_OK, "the mesh was repaired: see ipbd_body_report");
     return ISPHPBD_OK;
+}
+/* What is allowed and yet hardly meant. */
+static void ipbdx_body_advise(const ipbd_world *world, const ipbdx_build *b, const ipbdx_body *body) {
+    const float h = IPBDX_USUAL_STEP / (float)world->desc.substeps;
+    const float sweeps = IPBDX_SWEEPS * ipbdx_stiffest(world, body) * h * h;
+    const ipbd_mesh_report *r = &b->report;
+    if (r->degenerate_triangles + r->duplicate_triangles + r->flipped_triangles + r->inverted_tetrahedra +
+        r->duplicate_tetrahedra + r->duplicate_lines)
+        ipbdx_say(world, ISPHPBD_OK, "the mesh was repaired: see ipbd_body_report");
+    if (!b->tetrahedron_count && b->triangle_count && !b->desc->masses && b->desc->density > IPBDX_HEAVY_SHEET)
+        ipbdx_say(world, ISPHPBD_OK, "density of triangles is kg/m^2: is this that of a solid, in kg/m^3?");
+    if (b->desc->overpressure != 0.0f && !b->closed)
+        ipbdx_say(world, ISPHPBD_OK, "overpressure on a surface that is not closed pushes all of it away");
+    if (body->warm_start > 0.0f && sweeps > IPBDX_SOFTER * (float)IPBDX_MOST_SWEEPS)
+        ipbdx_say(world, ISPHPBD_OK,
+                  "an elastic body is too stiff for the substeps of a 60th of a second: it will be softer than its "
+                  "material; more substeps or larger elements help");
 }
 ISPHPBD_API ipbd_body ipbd_body_create(ipbd_world *world, const ipbd_body_desc *desc, isphpbd_result *why) {
     ipbd_body handle;
@@ -3035,6 +3090,7 @@ ISPHPBD_API ipbd_body ipbd_body_create(ipbd_world *world, const ipbd_body_desc *
         result = ipbdx_build_run(&build, &world->desc.allocator, &block, &bytes);
         if (result == ISPHPBD_OK) result = ipbdx_body_admit(world, &build, &slot);
         if (result == ISPHPBD_OK) handle.id = ipbdx_commit(world, &build, slot);
+        if (result == ISPHPBD_OK) ipbdx_body_advise(world, &build, world->bodies + slot);
         ipbdx_build_free(&world->desc.allocator, block, bytes);
     }
     if (why) *why = result;
@@ -3604,7 +3660,8 @@ static ipbdx_pass ipbdx_make_pass(const ipbd_world *world, const ipbdx_body *bod
 }
 /* How far one sweep over elastic elements falls short of the substep: about the square of sound's way per substep in
    element sizes. Above one, that many sweeps are made, up to a limit; beyond it the warm start fades, which is stable
-   but leaves the material softer than it should be. */
+   but leaves the material softer than it should be: the tip of a beam sinks by 1 % less, and 16, 37 and 127 % more,
+   where 1.5, 4, 6 and 15 times the most sweeps were needed. */
 static float ipbdx_shortfall(const ipbd_world *world, const ipbdx_body *body) {
     return body->stiffest * world->h * world->h;
 }
@@ -3618,10 +3675,11 @@ static float ipbdx_warm_share(const ipbd_world *world, const ipbdx_body *body) {
     float ratio = body->lambda_h > 0.0f ? world->h / body->lambda_h : 0.0f; /* multipliers are forces times h^2 */
     return body->warm_start * ratio * ratio * isphpbdx_clamp(2.0f - excess, 0.5f, 1.0f);
 }
-static void ipbdx_find_stiffest(ipbd_world *world, ipbdx_body *body) {
+/* 1/s^2: the largest stiffness times response of its elastic elements. */
+static float ipbdx_stiffest(const ipbd_world *world, const ipbdx_body *body) {
     const float *x = world->positions + 4 * (size_t)body->vertex_begin;
+    float stiffest = 0.0f;
     int i, lane;
-    body->stiffest = 0.0f, body->stiffest_stale = 0;
     for (i = 0; i < body->group_count[IPBDX_ELASTICS]; ++i) {
         ipbdx_elastics *g = world->elastics + body->group_begin[IPBDX_ELASTICS] + i;
         isphpbdx_f4 inverse[9];
@@ -3631,8 +3689,9 @@ static void ipbdx_find_stiffest(ipbd_world *world, ipbdx_body *body) {
         ipbdx_gather4(x, g->v, p);
         isphpbdx_f4_store(response, ipbdx_response(p, inverse));
         for (lane = 0; lane < 4; ++lane)
-            body->stiffest = isphpbdx_max(body->stiffest, response[lane] * (g->shear[lane] + g->bulk[lane]));
+            stiffest = isphpbdx_max(stiffest, response[lane] * (g->shear[lane] + g->bulk[lane]));
     }
+    return stiffest;
 }
 static void ipbdx_resolve_task(void *context, int index) {
     const ipbdx_job *job = (const ipbdx_job *)context;
@@ -7030,7 +7089,7 @@ static void ipbdx_prepare_task(void *context, int index) {
     body->unbound = 1;
     for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i)
         if (!(world->inverse_masses[i] > 0.0f)) body->unbound = 0;
-    if (body->stiffest_stale) ipbdx_find_stiffest(world, body);
+    if (body->stiffest_stale) body->stiffest = ipbdx_stiffest(world, body), body->stiffest_stale = 0;
     if (ipbdx_feels_air(world, body)) ipbdx_area_normals(world, body);
 }
 /* Pressure follows the surface in every substep: along normals of a step ago it would feed the skin's own waves. */
@@ -8453,8 +8512,9 @@ ISPHPBD_API int ipbd_grid(int columns, int rows, float width, float depth, float
     return count;
 }
 ISPHPBD_API int ipbd_block(int nx, int ny, int nz, isphpbd_vec3 size, float *positions, uint32_t *tetrahedra) {
-    /* six tetrahedra round the diagonal of a cell: one for each order in which the axes are walked */
-    static const uint8_t walks[6][3] = {{1, 2, 4}, {1, 4, 2}, {2, 1, 4}, {2, 4, 1}, {4, 1, 2}, {4, 2, 1}};
+    /* six tetrahedra round the diagonal of a cell, one for each way along its edges; of positive volume */
+    static const uint8_t corners[6][4] = {{0, 1, 3, 7}, {0, 1, 7, 5}, {0, 2, 7, 3},
+                                          {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 4, 7, 6}};
     int i, j, k, t, c, count = 0;
     if (nx < 1 || ny < 1 || nz < 1 || !positions || !tetrahedra) return 0;
     for (k = 0; k <= nz; ++k)
@@ -8467,15 +8527,13 @@ ISPHPBD_API int ipbd_block(int nx, int ny, int nz, isphpbd_vec3 size, float *pos
     for (k = 0; k < nz; ++k)
         for (j = 0; j < ny; ++j)
             for (i = 0; i < nx; ++i)
-                for (t = 0; t < 6; ++t, ++count) {
-                    int corner = 0;
+                for (t = 0; t < 6; ++t, ++count)
                     for (c = 0; c < 4; ++c) {
-                        if (c > 0) corner |= walks[t][c - 1];
+                        const int corner = corners[t][c];
                         tetrahedra[4 * (size_t)count + (size_t)c] =
                             (uint32_t)((i + (corner & 1)) +
                                        (nx + 1) * ((j + (corner >> 1 & 1)) + (ny + 1) * (k + (corner >> 2))));
                     }
-                }
     return count;
 }
 
@@ -8854,6 +8912,9 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_REST_SPEED
 #undef IPBDX_SWEEPS
 #undef IPBDX_MOST_SWEEPS
+#undef IPBDX_SOFTER
+#undef IPBDX_USUAL_STEP
+#undef IPBDX_HEAVY_SHEET
 #undef IPBDX_STIFFNESS_PERIOD
 #undef IPBDX_HARDENING
 #undef IPBDX_ADD
