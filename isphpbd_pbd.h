@@ -622,9 +622,10 @@ typedef enum ipbd_shape_type {
 } ipbd_shape_type;
 
 /* Signed distance in m at a point in the collider's frame, negative inside. Paths are walked by what it answers, in up
-   to 64 steps: it must not overestimate (of any field with slope up to L, answer it divided by L), or thin parts are
-   jumped over; a true distance needs the fewest calls. *normal gets the unit gradient. Called from tasks, for every
-   vertex and substep: must be pure. Non-finite answers count as "far away". */
+   to 64 steps: it must not overestimate, or thin parts are jumped over (a field of slope up to L is to be divided by L;
+   bodies then stay away L times their half thickness where its slope is 1). A true distance needs the fewest calls.
+   *normal gets the unit gradient. Called from tasks, for every vertex and substep: must be pure. Non-finite answers
+   count as "far away". */
 typedef float (*ipbd_sdf_fn)(isphpbd_vec3 point, isphpbd_vec3 *normal, void *user);
 
 typedef struct ipbd_shape {
@@ -4437,9 +4438,9 @@ typedef struct ipbdx_hit {
     float depth, before;
 } ipbdx_hit; /* frame; m to move out; distance at the start */
 
-/* First place along a-b where the distance falls to r; the surface's plane there then holds b back. So does that at the
-   last place looked at, where the path runs along the surface for so long, or distances are so short, that the
-   end is not reached. */
+/* First place along a-b where the distance falls to r; the surface's plane there then holds b back. Where that many
+   looks do not reach the end, the path grazes the shape, or an SDF answers far less than the distance: then the plane
+   at the last place looked at holds it back. */
 static bool ipbdx_sweep(const ipbd_world *world, int slot, isphpbd_vec3 a, isphpbd_vec3 b, float r, ipbdx_hit *hit) {
     isphpbd_vec3 d = isphpbdx_sub(b, a), q = a;
     float length = isphpbdx_length(d), t = 0.0f, distance;
@@ -4447,7 +4448,8 @@ static bool ipbdx_sweep(const ipbd_world *world, int slot, isphpbd_vec3 a, isphp
     for (i = 1;; ++i) {
         distance = ipbdx_shape_distance(world, slot, q, &hit->normal);
         if (i == 1) hit->before = distance;
-        if (distance <= r * 1.01f || i == IPBDX_SWEEP_LOOKS) {
+        if (i > IPBDX_SWEEP_LOOKS && world->colliders[slot].type != IPBD_SDF) return false;
+        if (distance <= r * 1.01f || i > IPBDX_SWEEP_LOOKS) {
             hit->depth = r - (distance + isphpbdx_dot(hit->normal, isphpbdx_sub(b, q)));
             return hit->depth > 0.0f;
         }
