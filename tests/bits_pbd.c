@@ -64,6 +64,28 @@ static uint64_t jelly(isphpbd_parallel parallel) {
     return run(world, ipbd_body_create(world, &desc, NULL));
 }
 
+/* Solids of both models that flow, on rough ground. */
+static uint64_t putty(isphpbd_parallel parallel) {
+    float positions[3 * CORNERS * CORNERS * CORNERS], heights[81];
+    uint32_t tetrahedra[24 * CELLS * CELLS * CELLS];
+    ipbd_body_desc desc = ipbd_body_desc_preset(IPBD_JELLY);
+    ipbd_world *world = make_world(parallel);
+    if (!world) return 0;
+    for (int i = 0; i < 81; i++) heights[i] = 0.02f * (float)((i * 37) % 5);
+    desc.mesh.tetrahedron_count = ipbd_block(CELLS, CELLS, CELLS, isphpbd_v3(0.3f, 0.3f, 0.3f), positions, tetrahedra);
+    desc.mesh.tetrahedra = tetrahedra;
+    desc.mesh.positions = positions;
+    desc.mesh.vertex_count = CORNERS * CORNERS * CORNERS;
+    desc.plastic_yield = 0.02f, desc.plastic_creep = 20.0f, desc.plastic_max = 0.2f;
+    desc.velocity = isphpbd_v3(0.0f, -3.0f, 0.0f);
+    add_collider(world, ipbd_shape_heightfield(heights, 9, 9, 0.13f), ipbd_pose_at(0.0f, -0.3f, 0.0f));
+    desc.pose = ipbd_pose_at(-0.2f, 0.0f, 0.0f);
+    (void)ipbd_body_create(world, &desc, NULL);
+    desc.pose = ipbd_pose_at(0.2f, 0.0f, 0.0f);
+    desc.solid_model = IPBD_SOLID_VOLUME, desc.stretch = ipbd_compliance(1e-4f);
+    return run(world, ipbd_body_create(world, &desc, NULL));
+}
+
 /* A free cloth that a ball with a mass goes for at 50 m/s, and a box of the same mass. */
 static uint64_t shot(isphpbd_parallel parallel) {
     float positions[3 * CLOTH * CLOTH];
@@ -86,6 +108,7 @@ static uint64_t shot(isphpbd_parallel parallel) {
 int main(void) {
     int failures = bits_print("cloth", cloth);
     failures += bits_print("jelly", jelly);
+    failures += bits_print("putty", putty);
     failures += bits_print("shot", shot);
     return failures > 0;
 }

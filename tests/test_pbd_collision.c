@@ -128,25 +128,124 @@ TEST cloth_lies_on_every_shape(void) {
     }
     PASS();
 }
+static isphpbd_result refused_as(const float *positions, int vertices, const uint32_t *triangles, int count,
+                                 bool convex) {
+    ipbd_world *world = make_world(false), *other = make_world(false);
+    ipbd_collider_desc d = ipbd_collider_desc_default();
+    const uint64_t hash = ipbd_hash(world);
+    size_t bytes = 0;
+    void *snapshot;
+    isphpbd_result why;
+    d.shape = convex ? ipbd_shape_convex(positions, vertices, triangles, count)
+                     : ipbd_shape_mesh(positions, vertices, triangles, count);
+    ipbd_collider_create(world, &d, &why);
+    if (why != ISPHPBD_OK && hash != ipbd_hash(world)) why = ISPHPBD_RESULT_COUNT;
+    bytes = ipbd_save(world, NULL, 0), snapshot = malloc(bytes);
+    ipbd_save(world, snapshot, bytes);
+    if (ipbd_load(other, snapshot, bytes) != ISPHPBD_OK) why = ISPHPBD_RESULT_COUNT;
+    free(snapshot);
+    ipbd_destroy(world), ipbd_destroy(other);
+    return why;
+}
+TEST convex_colliders_are_convex_and_closed(void) {
+    static const uint32_t faces[36] = {0, 1, 2, 1, 3, 2, 4, 6, 5, 5, 6, 7, 0, 4, 1, 1, 4, 5,
+                                       2, 3, 6, 3, 7, 6, 0, 2, 4, 2, 6, 4, 1, 5, 3, 3, 5, 7};
+    static const uint32_t star[24] = {0, 3, 2, 0, 4, 3, 0, 5, 4, 0, 2, 5, 1, 2, 3, 1, 3, 4, 1, 4, 5, 1, 5, 2};
+    float corners[24], apart[108], dent[18] = {0, 2, 0, 0, -2, 0, 2, 0, 0, 0.1f, 0, 0.1f, 0, 0, 2, -1, 0, -1};
+    uint32_t apart_faces[36], sliver[39], twice[39], nothing[3] = {0, 0, 0};
+    int i, k;
+    for (i = 0; i < 24; ++i) corners[i] = (i / 3) >> (i % 3) & 1 ? 1.0f : -1.0f;
+    for (i = 0; i < 36; ++i)
+        for (k = 0, apart_faces[i] = (uint32_t)i; k < 3; ++k) apart[3 * i + k] = corners[3 * faces[i] + (uint32_t)k];
+    memcpy(sliver, faces, sizeof faces), memcpy(twice, faces, sizeof faces);
+    sliver[36] = 0, sliver[37] = 1, sliver[38] = 0, memcpy(twice + 36, faces, 12);
+    ASSERT_EQ(ISPHPBD_OK, refused_as(corners, 8, faces, 12, true));
+    ASSERT_EQ(ISPHPBD_OK, refused_as(apart, 36, apart_faces, 12, true)); /* no two faces share a vertex */
+    ASSERT_EQ(ISPHPBD_OK, refused_as(corners, 8, sliver, 13, true));
+    ASSERT_EQ(ISPHPBD_OK, refused_as(tent_xyz, 5, tent_triangles, 6, true));
+    ASSERT_EQ(ISPHPBD_BAD_MESH, refused_as(corners, 8, twice, 13, true));
+    ASSERT_EQ(ISPHPBD_BAD_MESH, refused_as(corners, 8, faces, 11, true));
+    ASSERT_EQ(ISPHPBD_BAD_MESH, refused_as(corners, 8, faces + 12, 8, true)); /* without lid and bottom */
+    ASSERT_EQ(ISPHPBD_BAD_MESH, refused_as(corners, 8, faces, 2, true));
+    ASSERT_EQ(ISPHPBD_BAD_MESH, refused_as(dent, 6, star, 8, true));
+    dent[9] = 0.9f, dent[11] = 1.2f; /* beyond the line of its neighbours */
+    ASSERT_EQ(ISPHPBD_OK, refused_as(dent, 6, star, 8, true));
+    ASSERT_EQ(ISPHPBD_BAD_MESH, refused_as(corners, 8, nothing, 1, true));
+    ASSERT_EQ(ISPHPBD_BAD_MESH, refused_as(corners, 8, nothing, 1, false));
+    ASSERT_EQ(ISPHPBD_OK, refused_as(dent, 6, star, 8, false));
+    for (i = 0; i < 24; ++i) corners[i] *= i % 3 == 1 ? 0.0f : 1.0f;
+    ASSERT_EQ(ISPHPBD_BAD_MESH, refused_as(corners, 8, faces, 12, true)); /* flat */
+    PASS();
+}
+static float thin_plate(isphpbd_vec3 p, isphpbd_vec3 *normal, void *user) {
+    const isphpbd_vec3 half = isphpbd_v3(0.4f, 0.01f, 0.4f);
+    return *(const float *)user * ipbdx_box_distance(half, p, normal);
+}
+static ipbd_shape thin_shape(int i) {
+    static float whole = 1.0f, half = 0.5f;
+    return i == 3   ? ipbd_shape_box(0.4f, 0.01f, 0.4f)
+           : i == 7 ? ipbd_shape_sdf(thin_plate, &whole)
+           : i == 8 ? ipbd_shape_sdf(thin_plate, &half) /* shorter than the distance is allowed */
+                    : shape_number(i);
+}
 /* Falls at 60 m/s onto thin things: 8 cm a substep. */
 TEST nothing_tunnels_at_speed(void) {
     int shape, i;
-    for (shape = 1; shape < 6; ++shape) {
+    for (shape = 1; shape < 9; ++shape) {
         ipbd_body_desc d = cloth_desc(9, 0.3f);
         ipbd_world *world = make_world(false);
-        ipbd_shape thin = shape == 3 ? ipbd_shape_box(0.4f, 0.01f, 0.4f) : shape_number(shape);
         ipbd_body body;
         isphpbd_vec3 p;
         ipbd_collider collider;
         d.pose = ipbd_pose_at(0.0f, 3.0f, 0.0f), d.velocity = isphpbd_v3(0, -60.0f, 0), d.wind_drag = 0.0f;
         body = ipbd_body_create(world, &d, NULL);
-        collider = add_shape(world, thin, ipbd_pose_at(0, 0, 0));
+        collider = add_shape(world, thin_shape(shape), ipbd_pose_at(0, 0, 0));
         for (i = 0; i < 6; ++i) ipbd_step(world, STEP);
         ipbd_body_vertex(world, body, 40, &p, NULL);
         ASSERTm("the middle passed", p.y > 0.0f);
         ipbd_collider_take_impulse(world, collider, &p, NULL);
         ASSERTm("the collider felt it", p.y < -0.5f * 60.0f * 0.3f * 0.3f * 0.15f);
         ipbd_destroy(world);
+    }
+    PASS();
+}
+/* An upright cloth and a ridge 2 m high, one column wide, meet at `speed`: one of both moves, the ridge obliquely. */
+enum { RIDGE = 81 };
+TEST a_ridge_stops_a_cloth(float cell, float speed, bool ridge_moves) {
+    static float heights[RIDGE * 21];
+    ipbd_world *world = make_world(false);
+    ipbd_body_desc d = cloth_desc(9, 0.4f);
+    isphpbd_vec3 p, impulse, start = isphpbd_v3(ridge_moves ? 0.6f : 0.0f, 0.0f, 0.0f);
+    ipbd_collider ridge;
+    ipbd_body body;
+    int i, v;
+    for (i = 0; i < RIDGE * 21; ++i) heights[i] = i % RIDGE == RIDGE / 2 ? 2.0f : 0.0f;
+    d.pose = ipbd_pose_at(ridge_moves ? 0.0f : -0.6f, 0.8f, 0.0f), d.wind_drag = 0.0f;
+    d.pose.rotation.z = d.pose.rotation.w = 0.70710678f;
+    if (!ridge_moves) d.velocity = isphpbd_v3(speed, 0, 0);
+    body = ipbd_body_create(world, &d, NULL);
+    ridge = add_shape(world, ipbd_shape_heightfield(heights, RIDGE, 21, cell), ipbd_pose_at(start.x, 0, 0));
+    for (i = 1; i <= 6; ++i) {
+        const float way = ridge_moves ? speed * STEP * (float)i : 0.0f;
+        ipbd_collider_move(world, ridge, ipbd_pose_at(start.x - way, 0.1f * way, 0.01f * way));
+        ipbd_step(world, STEP);
+        for (v = 0; v < 81; ++v) {
+            ipbd_body_vertex(world, body, v, &p, NULL);
+            ASSERTm("it passed", p.x < start.x - way);
+        }
+    }
+    ipbd_collider_take_impulse(world, ridge, &impulse, NULL);
+    ASSERT_IN_RANGE(speed * 0.4f * 0.4f * 0.15f, impulse.x, 0.3f * speed * 0.4f * 0.4f * 0.15f);
+    ipbd_destroy(world);
+    PASS();
+}
+TEST ridges_of_heightfields_stop_cloth(void) {
+    static const float cells[3] = {0.03f, 0.05f, 0.1f};
+    int i;
+    for (i = 0; i < 3; ++i) {
+        CHECK_CALL(a_ridge_stops_a_cloth(cells[i], 20.0f, false));
+        CHECK_CALL(a_ridge_stops_a_cloth(cells[i], 50.0f, false));
+        CHECK_CALL(a_ridge_stops_a_cloth(cells[i], 50.0f, true));
     }
     PASS();
 }
@@ -621,7 +720,9 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv) {
     GREATEST_MAIN_BEGIN();
     RUN_TEST(cloth_lies_on_every_shape);
+    RUN_TEST(convex_colliders_are_convex_and_closed);
     RUN_TEST(nothing_tunnels_at_speed);
+    RUN_TEST(ridges_of_heightfields_stop_cloth);
     RUN_TEST(a_moving_collider_carries_and_friction_holds);
     RUN_TEST(layers_and_masks_filter);
     RUN_TEST(a_host_ball_at_50_m_s_is_caught);

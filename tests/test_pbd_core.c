@@ -503,6 +503,71 @@ TEST broken_triangles_are_repaired_and_reported(void) {
     ASSERT_EQ(1, report.flipped_triangles);
     PASS();
 }
+TEST elements_given_twice_are_dropped_and_reported(void) {
+    block_mesh block;
+    ipbd_body_desc d = block_desc(&block), rope = ipbd_body_desc_preset(IPBD_ROPE);
+    uint32_t tets[24 * 4 * 3 * 3 + 8], lines[8] = {0, 1, 1, 2, 1, 0, 0, 1};
+    ipbd_world *world = make_world();
+    ipbd_mesh_report report;
+    ipbd_body body;
+    int k;
+    ASSERT_EQ(ISPHPBD_OK, ipbd_mesh_check(&d, NULL, &report));
+    ASSERT_EQ(0, report.inverted_tetrahedra + report.duplicate_tetrahedra); /* ipbd_block needs no repair */
+    memcpy(tets, block.tets, sizeof block.tets);
+    for (k = 0; k < 4; ++k) /* the first once more, and the second with its corners in another order */
+        tets[24 * 36 + k] = tets[k], tets[24 * 36 + 4 + k] = tets[4 + (k + 1) % 4];
+    d.mesh.tetrahedra = tets, d.mesh.tetrahedron_count += 2;
+    body = ipbd_body_create(world, &d, NULL);
+    ASSERT_EQ(ISPHPBD_OK, ipbd_body_report(world, body, &report));
+    ASSERT_EQ(2, report.duplicate_tetrahedra);
+    ASSERT_EQ(6 * 36, ipbd_world_stats(world).tetrahedra);
+    ASSERT_IN_RANGE(1000.0 * 0.4 * 0.3 * 0.3, ipbd_body_mass(world, body), 1e-3);
+    ASSERT_EQ(2 * 2 * (4 * 3 + 4 * 3 + 3 * 3), ipbd_body_view(world, body).triangle_count);
+    rope.mesh.positions = block.xyz, rope.mesh.vertex_count = 3, rope.mesh.lines = lines, rope.mesh.line_count = 4;
+    ASSERT_EQ(ISPHPBD_OK, ipbd_mesh_check(&rope, NULL, &report));
+    ASSERT_EQ(2, report.duplicate_lines);
+    body = ipbd_body_create(world, &rope, NULL);
+    ASSERT_IN_RANGE(0.2 * (double)rope.line_density, ipbd_body_mass(world, body), 1e-6);
+    ipbd_destroy(world);
+    PASS();
+}
+static void count_advice(isphpbd_log_level level, isphpbd_result code, const char *text, void *user) {
+    int *said = (int *)user;
+    if (level != ISPHPBD_LOG_WARNING || code != ISPHPBD_OK) return;
+    said[0] += strstr(text, "repaired") != NULL, said[1] += strstr(text, "kg/m^2") != NULL;
+    said[2] += strstr(text, "overpressure") != NULL, said[3] += strstr(text, "stiff") != NULL;
+}
+/* Says which of the four pieces of advice creation gives: one bit each. */
+static int advice_on(const ipbd_body_desc *d, int substeps) {
+    ipbd_world_desc desc = small_world();
+    int said[4] = {0, 0, 0, 0};
+    ipbd_world *world;
+    desc.logger.fn = count_advice, desc.logger.user = said, desc.substeps = substeps;
+    world = ipbd_create(&desc, NULL);
+    ipbd_body_create(world, d, NULL);
+    ipbd_destroy(world);
+    return said[0] + 2 * said[1] + 4 * said[2] + 8 * said[3];
+}
+TEST creation_warns_of_what_is_hardly_meant(void) {
+    cloth_mesh mesh;
+    block_mesh block;
+    ipbd_body_desc cloth = cloth_desc(&mesh, 5), jelly = block_desc(&block), steel = ipbd_body_desc_preset(IPBD_JELLY);
+    uint32_t swap;
+    ASSERT_EQ(0, advice_on(&cloth, 12));
+    ASSERT_EQ(0, advice_on(&jelly, 12));
+    steel.mesh = cloth.mesh; /* 1000 kg/m^2 */
+    ASSERT_EQ(2, advice_on(&steel, 12));
+    cloth.overpressure = 100.0f;
+    ASSERT_EQ(4, advice_on(&cloth, 12));
+    jelly.young_modulus = 1e7f; /* sound passes one element in a twentieth of a 60th, and four in a fifth */
+    ASSERT_EQ(0, advice_on(&jelly, 20));
+    ASSERT_EQ(8, advice_on(&jelly, 5));
+    jelly.warm_start = 0.0f; /* known not to hold its stiffness */
+    ASSERT_EQ(0, advice_on(&jelly, 5));
+    swap = block.tets[0], block.tets[0] = block.tets[1], block.tets[1] = swap;
+    ASSERT_EQ(1, advice_on(&jelly, 5));
+    PASS();
+}
 TEST unused_vertices_are_left_out(void) {
     float xyz[15] = {0, 0, 0, 9, 9, 9, 1, 0, 0, 0, 0, 1, 5, 5, 5};
     uint32_t triangle[3] = {0, 2, 3};
@@ -963,6 +1028,8 @@ int main(int argc, char **argv) {
     RUN_TEST(bad_colliders_are_refused);
     RUN_TEST(seams_are_welded_and_do_not_tear);
     RUN_TEST(broken_triangles_are_repaired_and_reported);
+    RUN_TEST(elements_given_twice_are_dropped_and_reported);
+    RUN_TEST(creation_warns_of_what_is_hardly_meant);
     RUN_TEST(unused_vertices_are_left_out);
     RUN_TEST(a_reset_body_begins_again);
     RUN_TEST(closed_surfaces_point_outward_and_tetrahedra_are_turned);
