@@ -425,6 +425,44 @@ TEST honey_is_slow(void) {
     PASS();
 }
 
+/* A block of 12 x 10 x 12 particles in a box rests, however thick: no false speeds, its own height, and walls that bear
+   its weight and nothing else. */
+static greatest_test_res thick_rests(float spacing, isph_material_desc md, int seconds) {
+    isph_fluid_desc desc = desc_for(2000);
+    const float w = 12.0f * spacing, depth = 10.0f * spacing;
+    const double weight = 1440.0 * pow((double)spacing, 3.0) * (double)md.density * 9.81;
+    isph_boundary walls;
+    isph_fluid *fluid;
+    isphpbd_vec3 push;
+    desc.spacing = spacing;
+    fluid = isph_fluid_create(&desc, NULL);
+    walls = fixture_room(fluid, isphpbd_v3(0, 0, 0), isphpbd_v3(w, 2.0f * w, w));
+    (void)isph_particles_add_box(fluid, isph_material_create(fluid, &md, NULL), isphpbd_v3(0, 0, 0),
+                                 isphpbd_v3(w, depth, w), fixture_zero, NULL);
+    (void)fixture_run(fluid, 60 * (seconds - 1), 1.0f / 60.0f);
+    (void)isph_boundary_take_impulse(fluid, walls, NULL, NULL);
+    (void)fixture_run(fluid, 60, 1.0f / 60.0f);
+    (void)isph_boundary_take_impulse(fluid, walls, &push, NULL);
+    ASSERT(fixture_measure(fluid).rms_speed < 0.003);
+    ASSERT_IN_RANGE((double)depth, 2.0 * fixture_measure(fluid).centre[1], 0.005 * (double)depth);
+    ASSERT_IN_RANGE(-weight, (double)push.y, 0.02 * weight);
+    ASSERT(fabs((double)push.x) < 0.02 * weight && fabs((double)push.z) < 0.02 * weight);
+    isph_fluid_destroy(fluid);
+    PASS();
+}
+
+TEST thick_liquids_rest(void) {
+    isph_material_desc tar = isph_material_desc_default();
+    tar.viscosity = 3e3f;
+    CHECK_CALL(thick_rests(0.05f, tar, 8));
+    tar.viscosity = 1e4f;
+    CHECK_CALL(thick_rests(0.05f, tar, 3));
+    tar.viscosity = 1e6f;
+    CHECK_CALL(thick_rests(0.05f, tar, 3));
+    CHECK_CALL(thick_rests(0.001f, isph_material_desc_honey(), 4));
+    PASS();
+}
+
 /* ---- [two fluids] ----------------------------------------------------------------------------------------------- */
 
 static double mean_height(const isph_fluid *fluid, uint8_t material) {
@@ -635,6 +673,7 @@ SUITE(sph_physics) {
     RUN_TEST(standing_wave);
     RUN_TEST(couette_implicit);
     RUN_TEST(honey_is_slow);
+    RUN_TEST(thick_liquids_rest);
     RUN_TEST(heavy_ends_below);
     RUN_TEST(weakly_compressible_tank);
     RUN_TEST(substeps_are_chosen_and_capped);
