@@ -3014,6 +3014,8 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 #define ISPHX_OPEN               0.12f  /* deficit above which it is a surface, where suction is not allowed */
 #define ISPHX_SQUEEZED           1.3f   /* density that no flow reaches: something was put on top of something else */
 #define ISPHX_CRUSHED            1.6f   /* density at which only positions are mended, velocities left alone */
+#define ISPHX_LEAVE_SOLID        4.0f   /* speed that pressure gives to what is inside a solid, in sqrt(g dx) */
+#define ISPHX_LEAVE_HEAP         12.0f  /* and next to what is squeezed: less leaves great heaps standing longer */
 #define ISPHX_PRESSURE_CAP       0.15f  /* bound of the ordering pressure, in rho dx^2 / dt^2 */
 #define ISPHX_RELAXATION         0.117f /* time to repair a density error, in sqrt(dx / g) */
 #define ISPHX_SMOOTHING          0.37f  /* velocity smoothing per sqrt(dx / g) */
@@ -3112,6 +3114,7 @@ typedef struct isphx_substep { /* constants of the substep that runs */
     float smoothing;  /* per weight w */
     float diffusion;  /* nu dt / dx^2 of the most viscous material */
     bool several, implicit_viscosity;
+    bool squeezed; /* some particle is: something was put on top of something else */
     int component; /* of the implicit viscosity solve */
     float lean;    /* share of the last pressure, put into the predicted velocities or (< 0) taken out of them */
     float memory;  /* share of it that a thick fluid starts from */
@@ -7155,6 +7158,41 @@ static isphpbd_vec3 isphx_squeezed_step(const isph_fluid *f, int i, isphpbd_vec3
     return isphpbdx_madd(d, isphx_jitter(f, i), 0.1f * f->dx * isphpbdx_min(density - ISPHX_SQUEEZED, 1.0f));
 }
 
+/* Is a particle in a solid? No flow leads there: it was put there. Walls of the coupler do not count, whose thin surfaces
+   have water behind them. */
+static bool isphx_is_inside_solid(const isph_fluid *f, int i) {
+    int e;
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
+        if (f->entry[e].boundary >= 0 && f->entry[e].distance < 0.0f) return true;
+    return false;
+}
+
+/* Is a particle squeezed, or next to one that is? */
+static bool isphx_is_by_squeezed(const isph_fluid *f, int i) {
+    const int chunk = i / ISPHX_LANES, lane = i % ISPHX_LANES;
+    const float *value = f->sell.value + f->sell.offset[chunk];
+    int j;
+    if (!f->now.squeezed) return false;
+    if (f->density[i] > ISPHX_SQUEEZED) return true;
+    for (j = 0; j < f->sell.length[chunk]; ++j)
+        if (value[j * ISPHX_LANES + lane] > 0.0f &&
+            f->density[isphx_column(&f->sell, chunk, j * ISPHX_LANES + lane)] > ISPHX_SQUEEZED)
+            return true;
+    return false;
+}
+
+/* The pressure of what was put on top of something else tells how much is too much there, which is no force. It may turn
+   a particle, slow it down, and get it to leave at a modest speed, but gives it no more than gravity beyond that: what
+   drives the heap apart is the density projection, by positions alone. */
+static isphpbd_vec3 isphx_ungained(const isph_fluid *f, int i, isphpbd_vec3 u) {
+    const isphpbd_vec3 before = isphx_vec(f->velocity + 4 * i);
+    const float fall = isphpbdx_length(before) + f->now.seconds * isphpbdx_length(f->desc.gravity);
+    const float pace = sqrtf(f->reference_acceleration * f->dx);
+    if (isphx_is_inside_solid(f, i)) return isphx_limit(u, isphpbdx_max(fall, ISPHX_LEAVE_SOLID * pace));
+    if (isphx_is_by_squeezed(f, i)) return isphx_limit(u, isphpbdx_max(fall, ISPHX_LEAVE_HEAP * pace));
+    return u;
+}
+
 /* Particles too crowded to be solved for walk down the gradient of the crowd, a spacing per substep, each also a little
    in a direction of its own so that coincident ones part. */
 static isphpbd_vec3 isphx_relief(const isph_fluid *f, int i) {
@@ -7325,6 +7363,7 @@ static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, 
         u = isphpbd_v3(moves->u[0][lane], moves->u[1][lane], moves->u[2][lane]);
         d = isphpbd_v3(moves->d[0][lane], moves->d[1][lane], moves->d[2][lane]);
         d = isphx_is_crowded(f, i) ? isphx_relief(f, i) : isphx_squeezed_step(f, i, d);
+        u = isphx_ungained(f, i, u);
     }
     u = isphx_friction(f, i, u);
     if (isphpbdx_dot(u, u) > most * most) {
@@ -7354,8 +7393,7 @@ static bool isphx_move_freely(isph_fluid *f, int i, const isphx_moves *moves, in
     const isphpbdx_f4 outside = isphpbdx_f4_all(ISPHX_FAR * f->dx), seconds = isphpbdx_f4_all(f->now.seconds);
     isphpbdx_f4 x[4], u[4];
     int k, inside = 15;
-    if (f->cells.crowded || i + 4 > f->count || (walls[0] | walls[1] | walls[2] | walls[3]) != 0 ||
-        isphpbdx_f4_below(isphpbdx_f4_all(ISPHX_SQUEEZED), isphpbdx_f4_load(f->density + i)) != 0)
+    if (f->cells.crowded || f->now.squeezed || i + 4 > f->count || (walls[0] | walls[1] | walls[2] | walls[3]) != 0)
         return false;
     isphx_load_rows(f->position + 4 * i, x);
     for (k = 0; k < 3; ++k) {
@@ -8076,6 +8114,8 @@ static void isphx_stage_predict(isph_fluid *f) {
 }
 
 static void isphx_stage_move(isph_fluid *f) {
+    int i;
+    for (i = 0; i < f->count && !f->now.squeezed; ++i) f->now.squeezed = f->density[i] > ISPHX_SQUEEZED;
     isphx_boundaries_advance(f);
     isphx_post_rows(f, isphx_move_task, ISPHX_HEAVY);
 }

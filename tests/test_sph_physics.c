@@ -254,6 +254,41 @@ TEST recover_from_inside_the_walls(void) {
     PASS();
 }
 
+/* A block of 2000 particles that was put wholly into the solid round a tank of 1 x 1 m comes out without a shot: after a
+   second all of it is in the tank, and little of it higher than twice where it will rest. */
+static greatest_test_res recover_from_solid(const char *name, isphpbd_vec3 lo, isphpbd_vec3 hi) {
+    const isph_fluid_desc desc = desc_for(2000);
+    isph_fluid *fluid = isph_fluid_create(&desc, NULL);
+    const double rest = 2000.0 * 0.000125;
+    double fastest = 0.0;
+    int outside = 0, high = 0;
+    isph_view view;
+    (void)fixture_room(fluid, isphpbd_v3(0, 0, 0), isphpbd_v3(1, 12, 1));
+    (void)isph_particles_add_box(fluid, fixture_water(fluid), lo, hi, fixture_zero, NULL);
+    for (int i = 0; i < 60; i++) {
+        (void)isph_fluid_step(fluid, 1.0f / 60.0f, NULL);
+        fastest = fmax(fastest, fixture_measure(fluid).max_speed);
+    }
+    view = isph_particles(fluid);
+    ASSERT_EQ_FMTm(name, 2000, view.count, "%d");
+    for (int i = 0; i < view.count; i++) {
+        const float *p = view_position(&view, i);
+        outside += p[0] < 0.0f || p[1] < 0.0f || p[2] < 0.0f || p[0] > 1.0f || p[2] > 1.0f;
+        high += (double)p[1] > 2.0 * rest;
+    }
+    ASSERTm(name, fixture_finite(fluid) && fastest < 20.0);
+    ASSERT_EQ_FMTm(name, 0, outside, "%d");
+    ASSERT_IN_RANGEm(name, 0, high, view.count / 8);
+    isph_fluid_destroy(fluid);
+    PASS();
+}
+
+TEST recover_from_solids(void) {
+    CHECK_CALL(recover_from_solid("beside the tank", isphpbd_v3(-1, 0, 0), isphpbd_v3(-0.5f, 0.5f, 1)));
+    CHECK_CALL(recover_from_solid("past a corner", isphpbd_v3(-2, -2, -2), isphpbd_v3(-1.5f, -1, -1.5f)));
+    PASS();
+}
+
 /* All of them in one point, with the same velocity: nothing distinguishes them but their ids. */
 TEST coincident_particles_part(void) {
     const isph_fluid_desc desc = desc_for(600);
@@ -668,6 +703,7 @@ SUITE(sph_physics) {
     RUN_TEST(recover_from_one_cell);
     RUN_TEST(recover_from_a_block_in_a_block);
     RUN_TEST(recover_from_inside_the_walls);
+    RUN_TEST(recover_from_solids);
     RUN_TEST(coincident_particles_part);
     RUN_TEST(a_million_in_one_cell);
     RUN_TEST(standing_wave);
