@@ -448,7 +448,7 @@ typedef struct isph_material_desc {
     float density;   /* kg/m^3, 1e-3 .. 1e6, default 1000. A light liquid under a depth h of one n times as heavy is
                         driven out at up to sqrt(2 n g h): beyond some 20:1 that takes many substeps */
     float viscosity; /* Pa s (dynamic), 0 .. 1e6, default 0.001; honey is 10. Large values are solved for implicitly, at
-                        the cost of some iterations per substep. What only the walls of a coupler hold, which do not grip
+                        the cost of some iterations per substep. What only walls of a coupler hold, which do not grip
                         along their normal, comes to rest up to some 10 density spacing^2 / substep */
     uint32_t cookie; /* set by the default functions; do not touch */
 } isph_material_desc;
@@ -6058,8 +6058,8 @@ static void isphx_chunk_grips(const isph_fluid *f, int chunk, const int *columns
         sum[e % ISPHX_LANES] += value[e] * isphx_grip_of(f, columns[e]);
 }
 
-/* How much slower a particle of velocity u is than the wall that holds it. A wall of the fluid's own holds all of it: to
-   keep the particle's normal part as it was predicted would hold on to an error of the prediction, and what is thick
+/* How much slower a particle of velocity u is than the wall that holds it. A wall of the fluid's own holds all of it:
+   to keep the particle's normal part as it was predicted would hold on to an error of the prediction, and what is thick
    enough then moves as a whole with it. One of the coupler, which may be light, only feels it slide. */
 static isphpbd_vec3 isphx_held_slip(const isphx_entry *entry, isphpbd_vec3 u) {
     return entry->boundary < 0 ? isphx_slip(entry, u) : isphpbdx_sub(entry->velocity, u);
@@ -7158,8 +7158,8 @@ static isphpbd_vec3 isphx_squeezed_step(const isph_fluid *f, int i, isphpbd_vec3
     return isphpbdx_madd(d, isphx_jitter(f, i), 0.1f * f->dx * isphpbdx_min(density - ISPHX_SQUEEZED, 1.0f));
 }
 
-/* Is a particle in a solid? No flow leads there: it was put there. Walls of the coupler do not count, whose thin surfaces
-   have water behind them. */
+/* Is a particle in a solid? No flow leads there: it was put there. Walls of the coupler do not count, whose thin
+   surfaces have water behind them. */
 static bool isphx_is_inside_solid(const isph_fluid *f, int i) {
     int e;
     for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
@@ -7181,10 +7181,10 @@ static bool isphx_is_by_squeezed(const isph_fluid *f, int i) {
     return false;
 }
 
-/* The pressure of what was put on top of something else tells how much is too much there, which is no force. It may turn
-   a particle, slow it down, and get it to leave at a modest speed, but gives it no more than gravity beyond that: what
-   drives the heap apart is the density projection, by positions alone. Bodies of a coupler may press water together as
-   hard as they like, and that has to get away. */
+/* The pressure of what was put on top of something else tells how much is too much there, which is no force. It may
+   turn a particle, slow it down, and get it to leave at a modest speed, but gives it no more than gravity beyond that:
+   what drives the heap apart is the density projection, by positions alone. Bodies of a coupler may press water
+   together as hard as they like, and that has to get away. */
 static isphpbd_vec3 isphx_ungained(const isph_fluid *f, int i, isphpbd_vec3 u) {
     const isphpbd_vec3 before = isphx_vec(f->velocity + 4 * i);
     const float fall = isphpbdx_length(before) + f->now.seconds * isphpbdx_length(f->desc.gravity);

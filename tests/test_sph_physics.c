@@ -254,8 +254,8 @@ TEST recover_from_inside_the_walls(void) {
     PASS();
 }
 
-/* A block of 2000 particles that was put wholly into the solid round a tank of 1 x 1 m comes out without a shot: after a
-   second all of it is in the tank, and little of it higher than twice where it will rest. */
+/* A block of 2000 particles that was put wholly into the solid round a tank of 1 x 1 m comes out without a shot: after
+   a second all of it is in the tank, and little of it higher than twice where it will rest. */
 static greatest_test_res recover_from_solid(const char *name, isphpbd_vec3 lo, isphpbd_vec3 hi) {
     const isph_fluid_desc desc = desc_for(2000);
     isph_fluid *fluid = isph_fluid_create(&desc, NULL);
