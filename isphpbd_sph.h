@@ -458,7 +458,9 @@ typedef struct isph_material_desc {
                         driven out at up to sqrt(2 n g h): beyond some 20:1 that takes many substeps */
     float viscosity; /* Pa s (dynamic), 0 .. 1e6, default 0.001; honey is 10. Large values are solved for implicitly, at
                         the cost of some iterations per substep; with ISPH_SOLVER_WEAKLY_COMPRESSIBLE not: there they
-                        count as at most density * 0.1 spacing^2 / substep (600 Pa s for water at 5 cm) */
+                        count as at most density * 0.1 spacing^2 / substep (600 Pa s for water at 5 cm). What only walls
+                        of a coupler hold, which do not grip along their normal, comes to rest up to some
+                        10 density spacing^2 / substep */
     uint32_t cookie; /* set by the default functions; do not touch */
 } isph_material_desc;
 
@@ -3045,6 +3047,8 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 #define ISPHX_OPEN               0.12f  /* deficit above which it is a surface, where suction is not allowed */
 #define ISPHX_SQUEEZED           1.3f   /* density that no flow reaches: something was put on top of something else */
 #define ISPHX_CRUSHED            1.6f   /* density at which only positions are mended, velocities left alone */
+#define ISPHX_LEAVE_SOLID        4.0f   /* speed that pressure gives to what is inside a solid, in sqrt(g dx) */
+#define ISPHX_LEAVE_HEAP         12.0f  /* and next to what is squeezed: less leaves great heaps standing longer */
 #define ISPHX_PRESSURE_CAP       0.15f  /* bound of the ordering pressure, in rho dx^2 / dt^2 */
 #define ISPHX_RELAXATION         0.117f /* time to repair a density error, in sqrt(dx / g) */
 #define ISPHX_SMOOTHING          0.37f  /* velocity smoothing per sqrt(dx / g) */
@@ -3054,6 +3058,8 @@ ISPHPBD_API isphpbd_result isph_matrix_solve_bicgstab(isph_matrix *matrix, const
 #define ISPHX_PROJECTION_REACH   0.5f   /* spacings that the density projection may move a particle per substep */
 #define ISPHX_SKIN_FRICTION      0.01f  /* Cf of a smooth wall at the Reynolds numbers of a bath */
 #define ISPHX_IMPLICIT_VISCOSITY 0.1f   /* nu dt / dx^2 above which viscosity is solved for */
+#define ISPHX_FORGETS            0.1f   /* share of the last pressure that a fluid just thick enough for it forgets */
+#define ISPHX_THICK_TOLERANCE    0.1f   /* of the pressure solve then, in shares of the one that is asked for */
 
 typedef struct isphx_entry { /* a wall as seen by one particle in this substep */
     isphpbd_vec3 normal;     /* from the wall to the particle */
@@ -3143,8 +3149,10 @@ typedef struct isphx_substep { /* constants of the substep that runs */
     float viscous_seconds; /* for which explicit viscosity acts: `seconds`, or less where that would be unstable */
     float sound;           /* m/s, weakly compressible: what a substep of this length bears */
     bool several, implicit_viscosity;
+    bool squeezed; /* some particle is: something was put on top of something else */
     int component; /* of the implicit viscosity solve */
-    float lean;    /* 1 or -1: the last pressure, put into the predicted velocities or taken out of them */
+    float lean;    /* share of the last pressure, put into the predicted velocities or (< 0) taken out of them */
+    float memory;  /* share of it that a thick fluid starts from */
     float alpha;
 } isphx_substep;
 
@@ -5535,17 +5543,23 @@ ISPHX_HOT isphpbdx_f4 isphx_row_deficits(const isph_fluid *f, const isphx_rows *
     return isphpbdx_f4_max(by_weight, isphpbdx_f4_sub(by_count, isphpbdx_f4_div(walls, full)));
 }
 
+/* What walls that give way by themselves add to `start`, a diagonal. */
+static float isphx_wall_yield(const isph_fluid *f, int i, float start) {
+    int e;
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
+        const float g = (f->entry[e].boundary >= 0 ? f->entry[e].area : f->entry[e].gradient) / f->scale[i];
+        if (f->entry[e].boundary >= 0 || !f->coupler.respond)
+            start += 4.0f * f->now.density * f->dx * f->dx * f->volume * g * g * f->entry[e].inverse_mass;
+    }
+    return start;
+}
+
 /* The diagonal: what couples to fluid (`scaled`), to air, and to walls that give way. */
 static void isphx_row_diagonal(isph_fluid *f, int i, float scaled) {
     const float full = f->tables.full_weight;
     float diagonal = scaled / f->scale[i] + isphx_air(f, i);
-    int e;
     diagonal = isphpbdx_max(diagonal, 0.05f * full) + 1e-5f * full; /* the last term anchors a closed component */
-    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
-        const float g = (f->entry[e].boundary >= 0 ? f->entry[e].area : f->entry[e].gradient) / f->scale[i];
-        if (f->entry[e].boundary >= 0 || !f->coupler.respond)
-            diagonal += 4.0f * f->now.density * f->dx * f->dx * f->volume * g * g * f->entry[e].inverse_mass;
-    }
+    diagonal = isphx_wall_yield(f, i, diagonal);
     f->diagonal[i] = diagonal;
     f->inverse[i] = 1.0f / diagonal;
 }
@@ -6159,14 +6173,20 @@ static void isphx_chunk_grips(const isph_fluid *f, int chunk, const int *columns
         sum[e % ISPHX_LANES] += value[e] * isphx_grip_of(f, columns[e]);
 }
 
-/* What the walls pull component k of a particle to, weighted by their grip: only the sliding part is pulled, so the
-   goal keeps the particle's own normal part. */
+/* How much slower a particle of velocity u is than the wall that holds it. A wall of the fluid's own holds all of it:
+   to keep the particle's normal part as it was predicted would hold on to an error of the prediction, and what is thick
+   enough then moves as a whole with it. One of the coupler, which may be light, only feels it slide. */
+static isphpbd_vec3 isphx_held_slip(const isphx_entry *entry, isphpbd_vec3 u) {
+    return entry->boundary < 0 ? isphx_slip(entry, u) : isphpbdx_sub(entry->velocity, u);
+}
+
+/* What the walls pull component k of a particle to, weighted by their grip. */
 static float isphx_wall_pull(const isph_fluid *f, int i, int k) {
     const isphpbd_vec3 own = isphx_vec(f->star + 4 * i);
     float sum = 0.0f;
     int e;
     for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
-        sum += f->entry[e].grip * isphx_axis(isphpbdx_add(own, isphx_slip(f->entry + e, own)), k);
+        sum += f->entry[e].grip * isphx_axis(isphpbdx_add(own, isphx_held_slip(f->entry + e, own)), k);
     }
     return sum;
 }
@@ -6212,7 +6232,7 @@ static void isphx_viscosity_reactions(isph_fluid *f, int i) {
     for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e) {
         isphx_entry *entry = f->entry + e;
         entry->impulse =
-            isphpbdx_madd(entry->impulse, isphx_slip(entry, isphx_vec(f->star + 4 * i)), scale * entry->grip);
+            isphpbdx_madd(entry->impulse, isphx_held_slip(entry, isphx_vec(f->star + 4 * i)), scale * entry->grip);
     }
 }
 
@@ -6248,14 +6268,35 @@ static void isphx_viscosity_store_task(void *ctx, int block) {
     }
 }
 
+/* A p of the last pressure, which u* holds already, waits where the right side will be. Walls that yield do so to the
+   whole pressure, not to what it changes by, so their part of the diagonal stays out. */
+static void isphx_viscosity_carry(isph_fluid *f, int chunk) {
+    const float *value = f->sell.value + f->sell.offset[chunk];
+    int columns[ISPHX_LIST * ISPHX_LANES], lane, e;
+    float sum[ISPHX_LANES];
+    if (!isphx_projects(f)) return;
+    isphx_chunk_columns(&f->sell, chunk, columns);
+    memset(sum, 0, sizeof sum);
+    for (e = 0; e < f->sell.length[chunk] * ISPHX_LANES; ++e)
+        sum[e % ISPHX_LANES] += value[e] * f->position[4 * columns[e] + 3];
+    for (lane = 0; lane < ISPHX_LANES; ++lane) {
+        const int i = chunk * ISPHX_LANES + lane;
+        if (i >= f->count) return;
+        f->pair[1][2 * i] =
+            f->now.memory * ((f->diagonal[i] - isphx_wall_yield(f, i, 0.0f)) * f->position[4 * i + 3] - sum[lane]);
+    }
+}
+
 static void isphx_viscosity_end_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
-    const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
-    int i;
-    for (i = block * ISPHX_BLOCK; i < end; ++i) {
+    const int rows = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
+    int i, chunk, end;
+    for (i = block * ISPHX_BLOCK; i < rows; ++i) {
         f->diagonal[i] = f->next[2 * i], f->inverse[i] = f->next[2 * i + 1];
         isphx_viscosity_reactions(f, i);
     }
+    isphx_block_chunks(f->count, block, &chunk, &end);
+    for (; chunk < end; ++chunk) isphx_viscosity_carry(f, chunk);
 }
 
 static void isphx_viscosity_rows(void *ctx);
@@ -6263,13 +6304,20 @@ static void isphx_lean_task(void *ctx, int block); /* [move] */
 
 /* Viscosity and pressure are solved one after the other, and a thick fluid has both of the same size: what shears is u*
    without the pressure, which then makes it slide along walls by dt grad p / rho. So the viscosity sees u* as the last
-   pressure would leave it (`sign` 1), and the push is taken back (-1) before the next one is solved for. */
-static void isphx_lean(isph_fluid *f, float sign) {
-    f->now.lean = sign;
+   pressure would leave it, and what the pressure solve looks for is by how much that one has to change: its right side
+   is div u* with the last pressure in it, plus A times that pressure. Only then is the push taken back. To take it back
+   first would leave the difference of A p and of the divergence of what the move makes of p, which is no small part of
+   the weight, and which a thick fluid, unlike water, does not shake off. A little of it is taken back first all the
+   same (isphx_substep.memory), so that what the move does not see of p is forgotten, the sooner the more it flows. */
+static void isphx_lean(isph_fluid *f, float share) {
+    f->now.lean = share;
     if (isphx_projects(f)) isphx_post_rows(f, isphx_lean_task, ISPHX_MEDIUM);
 }
 
-static void isphx_viscosity_upright(void *ctx) { isphx_lean((isph_fluid *)ctx, -1.0f); }
+static void isphx_viscosity_upright(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_lean(f, f->now.memory - 1.0f);
+}
 
 static void isphx_viscosity_next(void *ctx) {
     isph_fluid *f = (isph_fluid *)ctx;
@@ -6512,8 +6560,9 @@ static void isphx_body_drag(isph_fluid *f, isphx_boundary *b) {
         const isphx_entry *entry = f->entry + f->body_entry[k];
         const int i = f->body_particle[k];
         const isphpbd_vec3 lever = isphpbdx_sub(isphx_vec(f->position + 4 * i), b->pose.position);
+        const float sliding = isphx_drag_stiffness(f, i, entry);
         isphx_six_add(&sum, entry->impulse, lever);
-        isphx_joint_add(&joint, entry->normal, lever, 0.0f, isphx_drag_stiffness(f, i, entry),
+        isphx_joint_add(&joint, entry->normal, lever, f->now.implicit_viscosity ? sliding : 0.0f, sliding,
                         isphpbd_v3(0.0f, 0.0f, 0.0f));
     }
     joint.right = isphx_body_rise(f, b, isphx_projects(f)); /* else the last pressures are of long ago */
@@ -6526,9 +6575,10 @@ static void isphx_body_drag(isph_fluid *f, isphx_boundary *b) {
         const float mass = f->material_mass[f->material[i]];
         const isphpbd_vec3 lever = isphpbdx_sub(isphx_vec(f->position + 4 * i), b->pose.position);
         const isphpbd_vec3 before = entry->impulse, way = isphx_six_at(&change, lever);
+        const float normal = f->now.implicit_viscosity ? 0.0f : isphpbdx_dot(way, entry->normal);
         isphpbd_vec3 u = isphx_vec(f->star + 4 * i);
         isphx_exchange(f, i, entry, &u,
-                       isphpbdx_scale(isphpbdx_madd(way, entry->normal, -isphpbdx_dot(way, entry->normal)),
+                       isphpbdx_scale(isphpbdx_madd(way, entry->normal, -normal),
                                       isphx_drag_stiffness(f, i, entry) / mass));
         isphx_set3(f->star + 4 * i, u.x, u.y, u.z);
         isphx_six_add(&sum, isphpbdx_sub(entry->impulse, before), lever);
@@ -6648,11 +6698,12 @@ static void isphx_rhs_task(void *ctx, int block) {
         for (lane = 0; lane < ISPHX_LANES; ++lane) {
             const int i = chunk * ISPHX_LANES + lane;
             const float *wall = f->wall + 4 * i, *u = f->star + 4 * i;
-            float div, error;
+            float div, error, carried;
             if (i >= f->count) continue;
+            carried = f->now.implicit_viscosity ? f->pair[1][2 * i] : 0.0f; /* of isphx_viscosity_carry */
             error = f->desc.density_projection ? isphx_density_error(f, i) : 0.0f;
             div = divergence[lane] + 2.0f * (wall[3] - (u[0] * wall[0] + u[1] * wall[1] + u[2] * wall[2]));
-            f->pair[1][2 * i] = -f->now.density * dx2 * f->now.inverse_seconds * div / f->scale[i];
+            f->pair[1][2 * i] = carried - f->now.density * dx2 * f->now.inverse_seconds * div / f->scale[i];
             f->pair[1][2 * i + 1] = dx2 * f->now.relaxation * error / f->scale[i];
         }
     }
@@ -6857,6 +6908,11 @@ static void isphx_respond(void *ctx, const float *x, float *y) {
         if (f->boundary[f->active[a]].entry_count > 0) isphx_body_respond(f, f->boundary + f->active[a], x, y);
 }
 
+/* In a thick fluid what a solve leaves undone stays: the next starts from it, and no flow tells of it. */
+static float isphx_tolerance(const isph_fluid *f) {
+    return f->desc.tolerance * (f->now.implicit_viscosity ? ISPHX_THICK_TOLERANCE : 1.0f);
+}
+
 /* Both solves by BiCGSTAB, one after the other; its vectors live in arrays that are idle now. */
 static isphx_cg_result isphx_solve_bicgstab(isph_fluid *f, isphx_system *system) {
     const int n = isphx_padded(f->count);
@@ -6873,7 +6929,7 @@ static isphx_cg_result isphx_solve_bicgstab(isph_fluid *f, isphx_system *system)
         memset(f->next, 0, 4 * (size_t)n * sizeof(float));
         memset(s.y, 0, (size_t)n * sizeof(float));
         for (i = 0; i < f->count; ++i) s.x[i] = k == 0 ? f->pair[0][2 * i] : 0.0f, s.r[i] = f->pair[1][2 * i + k];
-        info = isphx_bicgstab_solve(&s, f->desc.tolerance, f->desc.max_iterations, NULL);
+        info = isphx_bicgstab_solve(&s, isphx_tolerance(f), f->desc.max_iterations, NULL);
         for (i = 0; i < f->count; ++i) f->pair[0][2 * i + k] = s.x[i];
         result.iterations[k] = info.iterations, result.residual[k] = info.residual;
         result.breakdown = result.breakdown || info.state == ISPH_SOLVE_BREAKDOWN;
@@ -6881,8 +6937,15 @@ static isphx_cg_result isphx_solve_bicgstab(isph_fluid *f, isphx_system *system)
     return result;
 }
 
+static void isphx_upright(void *ctx) {
+    isph_fluid *f = (isph_fluid *)ctx;
+    isphx_lean(f, -f->now.memory);
+}
+
 static void isphx_stage_divergence(isph_fluid *f) {
-    if (isphx_projects(f)) isphx_post_rows(f, isphx_rhs_task, ISPHX_MEDIUM);
+    if (!isphx_projects(f)) return;
+    isphx_post_rows(f, isphx_rhs_task, ISPHX_MEDIUM);
+    if (f->now.implicit_viscosity) isphx_then(&f->machine, isphx_upright, f);
 }
 
 static void isphx_solved(void *ctx) {
@@ -6906,7 +6969,7 @@ static void isphx_stage_solve(isph_fluid *f) {
     if (system->respond && f->coupler.respond) isphx_number_yielding(f);
     if (f->desc.linear_solver == ISPH_LINEAR_CG || system->respond) {
         system->then = isphx_solved, system->then_ctx = f;
-        isphx_cg(system, true, f->rounds > 0, f->desc.tolerance, f->desc.max_iterations, /* the density error is */
+        isphx_cg(system, true, f->rounds > 0, isphx_tolerance(f), f->desc.max_iterations, /* the density error is */
                  f->desc.density_projection ? f->desc.max_iterations : 0); /* that of the last round, else new */
     } else {
         system->result = isphx_solve_bicgstab(f, system);
@@ -7210,6 +7273,43 @@ static isphpbd_vec3 isphx_squeezed_step(const isph_fluid *f, int i, isphpbd_vec3
     return isphpbdx_madd(d, isphx_jitter(f, i), 0.1f * f->dx * isphpbdx_min(density - ISPHX_SQUEEZED, 1.0f));
 }
 
+/* Is a particle in a solid? No flow leads there: it was put there. Walls of the coupler do not count, whose thin
+   surfaces have water behind them. */
+static bool isphx_is_inside_solid(const isph_fluid *f, int i) {
+    int e;
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
+        if (f->entry[e].boundary >= 0 && f->entry[e].distance < 0.0f) return true;
+    return false;
+}
+
+/* Is a particle squeezed, or next to one that is? */
+static bool isphx_is_by_squeezed(const isph_fluid *f, int i) {
+    const int chunk = i / ISPHX_LANES, lane = i % ISPHX_LANES;
+    const float *value = f->sell.value + f->sell.offset[chunk];
+    int j;
+    if (!f->now.squeezed) return false;
+    if (f->density[i] > ISPHX_SQUEEZED) return true;
+    for (j = 0; j < f->sell.length[chunk]; ++j)
+        if (value[j * ISPHX_LANES + lane] > 0.0f &&
+            f->density[isphx_column(&f->sell, chunk, j * ISPHX_LANES + lane)] > ISPHX_SQUEEZED)
+            return true;
+    return false;
+}
+
+/* The pressure of what was put on top of something else tells how much is too much there, which is no force. It may
+   turn a particle, slow it down, and get it to leave at a modest speed, but gives it no more than gravity beyond that:
+   what drives the heap apart is the density projection, by positions alone. Bodies of a coupler may press water
+   together as hard as they like, and that has to get away. */
+static isphpbd_vec3 isphx_ungained(const isph_fluid *f, int i, isphpbd_vec3 u) {
+    const isphpbd_vec3 before = isphx_vec(f->velocity + 4 * i);
+    const float fall = isphpbdx_length(before) + f->now.seconds * isphpbdx_length(f->desc.gravity);
+    const float pace = sqrtf(f->reference_acceleration * f->dx);
+    if (f->coupler.walls) return u;
+    if (isphx_is_inside_solid(f, i)) return isphx_limit(u, isphpbdx_max(fall, ISPHX_LEAVE_SOLID * pace));
+    if (isphx_is_by_squeezed(f, i)) return isphx_limit(u, isphpbdx_max(fall, ISPHX_LEAVE_HEAP * pace));
+    return u;
+}
+
 /* Particles too crowded to be solved for walk down the gradient of the crowd, a spacing per substep, each also a little
    in a direction of its own so that coincident ones part. */
 static isphpbd_vec3 isphx_relief(const isph_fluid *f, int i) {
@@ -7380,6 +7480,7 @@ static void isphx_move_particle(isph_fluid *f, int i, const isphx_force *force, 
         u = isphpbd_v3(moves->u[0][lane], moves->u[1][lane], moves->u[2][lane]);
         d = isphpbd_v3(moves->d[0][lane], moves->d[1][lane], moves->d[2][lane]);
         d = isphx_is_crowded(f, i) ? isphx_relief(f, i) : isphx_squeezed_step(f, i, d);
+        u = isphx_ungained(f, i, u);
     }
     u = isphx_friction(f, i, u);
     if (isphpbdx_dot(u, u) > most * most) {
@@ -7409,8 +7510,7 @@ static bool isphx_move_freely(isph_fluid *f, int i, const isphx_moves *moves, in
     const isphpbdx_f4 outside = isphpbdx_f4_all(ISPHX_FAR * f->dx), seconds = isphpbdx_f4_all(f->now.seconds);
     isphpbdx_f4 x[4], u[4];
     int k, inside = 15;
-    if (f->cells.crowded || i + 4 > f->count || (walls[0] | walls[1] | walls[2] | walls[3]) != 0 ||
-        isphpbdx_f4_below(isphpbdx_f4_all(ISPHX_SQUEEZED), isphpbdx_f4_load(f->density + i)) != 0)
+    if (f->cells.crowded || f->now.squeezed || i + 4 > f->count || (walls[0] | walls[1] | walls[2] | walls[3]) != 0)
         return false;
     isphx_load_rows(f->position + 4 * i, x);
     for (k = 0; k < 3; ++k) {
@@ -7603,6 +7703,7 @@ static void isphx_now(isph_fluid *f, float seconds) {
         now->diffusion = isphpbdx_max(now->diffusion, nu * seconds / (f->dx * f->dx));
     }
     now->implicit_viscosity = now->diffusion > ISPHX_IMPLICIT_VISCOSITY;
+    now->memory = 1.0f - ISPHX_FORGETS / (1.0f + 0.3f * now->diffusion);
     now->viscous_seconds = seconds;
     if (isphx_weakly_compressible(f)) isphx_now_weak(f);
 }
@@ -8155,6 +8256,8 @@ static void isphx_stage_predict(isph_fluid *f) {
 }
 
 static void isphx_stage_move(isph_fluid *f) {
+    int i;
+    for (i = 0; i < f->count && !f->now.squeezed; ++i) f->now.squeezed = f->density[i] > ISPHX_SQUEEZED;
     isphx_boundaries_advance(f);
     isphx_post_rows(f, isphx_move_task, ISPHX_HEAVY);
 }

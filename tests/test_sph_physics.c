@@ -254,6 +254,41 @@ TEST recover_from_inside_the_walls(void) {
     PASS();
 }
 
+/* A block of 2000 particles that was put wholly into the solid round a tank of 1 x 1 m comes out without a shot: after
+   a second all of it is in the tank, and little of it higher than twice where it will rest. */
+static greatest_test_res recover_from_solid(const char *name, isphpbd_vec3 lo, isphpbd_vec3 hi) {
+    const isph_fluid_desc desc = desc_for(2000);
+    isph_fluid *fluid = isph_fluid_create(&desc, NULL);
+    const double rest = 2000.0 * 0.000125;
+    double fastest = 0.0;
+    int outside = 0, high = 0;
+    isph_view view;
+    (void)fixture_room(fluid, isphpbd_v3(0, 0, 0), isphpbd_v3(1, 12, 1));
+    (void)isph_particles_add_box(fluid, fixture_water(fluid), lo, hi, fixture_zero, NULL);
+    for (int i = 0; i < 60; i++) {
+        (void)isph_fluid_step(fluid, 1.0f / 60.0f, NULL);
+        fastest = fmax(fastest, fixture_measure(fluid).max_speed);
+    }
+    view = isph_particles(fluid);
+    ASSERT_EQ_FMTm(name, 2000, view.count, "%d");
+    for (int i = 0; i < view.count; i++) {
+        const float *p = view_position(&view, i);
+        outside += p[0] < 0.0f || p[1] < 0.0f || p[2] < 0.0f || p[0] > 1.0f || p[2] > 1.0f;
+        high += (double)p[1] > 2.0 * rest;
+    }
+    ASSERTm(name, fixture_finite(fluid) && fastest < 20.0);
+    ASSERT_EQ_FMTm(name, 0, outside, "%d");
+    ASSERT_IN_RANGEm(name, 0, high, view.count / 8);
+    isph_fluid_destroy(fluid);
+    PASS();
+}
+
+TEST recover_from_solids(void) {
+    CHECK_CALL(recover_from_solid("beside the tank", isphpbd_v3(-1, 0, 0), isphpbd_v3(-0.5f, 0.5f, 1)));
+    CHECK_CALL(recover_from_solid("past a corner", isphpbd_v3(-2, -2, -2), isphpbd_v3(-1.5f, -1, -1.5f)));
+    PASS();
+}
+
 /* All of them in one point, with the same velocity: nothing distinguishes them but their ids. */
 TEST coincident_particles_part(void) {
     const isph_fluid_desc desc = desc_for(600);
@@ -422,6 +457,44 @@ TEST honey_is_slow(void) {
         isph_fluid_destroy(fluid);
     }
     ASSERT(speed[1] < 0.3 * speed[0] && reach[1] < 0.75 * reach[0]);
+    PASS();
+}
+
+/* A block of 12 x 10 x 12 particles in a box rests, however thick: no false speeds, its own height, and walls that bear
+   its weight and nothing else. */
+static greatest_test_res thick_rests(float spacing, isph_material_desc md, int seconds) {
+    isph_fluid_desc desc = desc_for(2000);
+    const float w = 12.0f * spacing, depth = 10.0f * spacing;
+    const double weight = 1440.0 * pow((double)spacing, 3.0) * (double)md.density * 9.81;
+    isph_boundary walls;
+    isph_fluid *fluid;
+    isphpbd_vec3 push;
+    desc.spacing = spacing;
+    fluid = isph_fluid_create(&desc, NULL);
+    walls = fixture_room(fluid, isphpbd_v3(0, 0, 0), isphpbd_v3(w, 2.0f * w, w));
+    (void)isph_particles_add_box(fluid, isph_material_create(fluid, &md, NULL), isphpbd_v3(0, 0, 0),
+                                 isphpbd_v3(w, depth, w), fixture_zero, NULL);
+    (void)fixture_run(fluid, 60 * (seconds - 1), 1.0f / 60.0f);
+    (void)isph_boundary_take_impulse(fluid, walls, NULL, NULL);
+    (void)fixture_run(fluid, 60, 1.0f / 60.0f);
+    (void)isph_boundary_take_impulse(fluid, walls, &push, NULL);
+    ASSERT(fixture_measure(fluid).rms_speed < 0.003);
+    ASSERT_IN_RANGE((double)depth, 2.0 * fixture_measure(fluid).centre[1], 0.005 * (double)depth);
+    ASSERT_IN_RANGE(-weight, (double)push.y, 0.02 * weight);
+    ASSERT(fabs((double)push.x) < 0.02 * weight && fabs((double)push.z) < 0.02 * weight);
+    isph_fluid_destroy(fluid);
+    PASS();
+}
+
+TEST thick_liquids_rest(void) {
+    isph_material_desc tar = isph_material_desc_default();
+    tar.viscosity = 3e3f;
+    CHECK_CALL(thick_rests(0.05f, tar, 8));
+    tar.viscosity = 1e4f;
+    CHECK_CALL(thick_rests(0.05f, tar, 3));
+    tar.viscosity = 1e6f;
+    CHECK_CALL(thick_rests(0.05f, tar, 3));
+    CHECK_CALL(thick_rests(0.001f, isph_material_desc_honey(), 4));
     PASS();
 }
 
@@ -688,11 +761,13 @@ SUITE(sph_physics) {
     RUN_TEST(recover_from_one_cell);
     RUN_TEST(recover_from_a_block_in_a_block);
     RUN_TEST(recover_from_inside_the_walls);
+    RUN_TEST(recover_from_solids);
     RUN_TEST(coincident_particles_part);
     RUN_TEST(a_million_in_one_cell);
     RUN_TEST(standing_wave);
     RUN_TEST(couette_implicit);
     RUN_TEST(honey_is_slow);
+    RUN_TEST(thick_liquids_rest);
     RUN_TEST(heavy_ends_below);
     RUN_TEST(weakly_compressible_tank);
     RUN_TEST(substeps_are_chosen_and_capped);
