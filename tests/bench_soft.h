@@ -149,6 +149,46 @@ BENCH_FN void soft_kind(bench *b, const char *name, soft_mesh *m, int kind) {
     free(s);
 }
 
+/* ==== [contacts] ================================================================================================== */
+
+/* Cottons of 65 x 65 over each other on the ground, that come to rest: folded once, or two that lie flat. */
+BENCH_FN void soft_contact_row(bench *b, const char *name, bool folded) {
+    samples *s = samples_new();
+    soft_mesh m = soft_cloth(65);
+    ipbd_world_desc desc = ipbd_world_desc_default();
+    ipbd_collider_desc ground = ipbd_collider_desc_default();
+    ipbd_body_desc d = ipbd_body_desc_preset(IPBD_COTTON);
+    ipbd_world *world;
+    double contacts;
+    desc.parallel = serial_runner(), desc.capacity.contacts = 1 << 19;
+    world = (ipbd_world *)need(ipbd_create(&desc, NULL));
+    (void)ipbd_collider_create(world, &ground, NULL);
+    d.mesh = m.desc.mesh, d.thickness = 0.01f, d.can_sleep = false, d.self_collision = d.soft_collision = true;
+    for (int i = 0; i < 65 * 65 && folded; ++i)
+        if (m.positions[3 * i] > 0.0f) m.positions[3 * i] *= -0.99f, m.positions[3 * i + 1] = 0.02f;
+    d.pose = ipbd_pose_at(0.0f, 0.006f, 0.0f);
+    (void)ipbd_body_create(world, &d, NULL);
+    d.pose = ipbd_pose_at(0.01f, 0.018f, 0.02f);
+    if (!folded) (void)ipbd_body_create(world, &d, NULL);
+    for (int k = 0; k < 30; ++k) (void)ipbd_step(world, 1.0f / 60.0f);
+    soft_steps(world, 1.0f / 60.0f, repeats_of(b, 60, 5), s);
+    contacts = (double)world->contact_count;
+    place(b, "%s", name);
+    figure_samples(b, "step", s, 1e3, 1.0, "ms");
+    figure_samples(b, "contact", s, 1e9, 12.0 * contacts, "ns per contact and substep, all of a step");
+    figure_value(b, "contacts", contacts, "pairs in contact");
+    figure_value(b, "pairs", (double)world->pair_count, "pairs near each other");
+    place(b, "%s", "");
+    ipbd_destroy(world);
+    soft_mesh_free(&m), free(s);
+}
+
+BENCH_FN void bench_soft_contacts(bench *b) {
+    heading(b, "soft contacts: cottons of 65 x 65 at rest on the ground, 12 substeps, one thread");
+    soft_contact_row(b, "folded", true);
+    soft_contact_row(b, "two", false);
+}
+
 /* ==== [constraints] =============================================================================================== */
 
 BENCH_FN void bench_constraints(bench *b) {
@@ -172,6 +212,7 @@ BENCH_FN void bench_constraints(bench *b) {
     figure_value(b, "isometric_bytes", (double)sizeof(ipbdx_isometrics) / 4.0, "bytes per isometric bend");
     figure_value(b, "elastic_bytes", (double)sizeof(ipbdx_elastics) / 4.0, "bytes per elastic tetrahedron");
     soft_mesh_free(&cloth), soft_mesh_free(&block);
+    bench_soft_contacts(b);
 }
 
 /* ==== [scaling] =================================================================================================== */

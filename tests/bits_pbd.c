@@ -105,10 +105,54 @@ static uint64_t shot(isphpbd_parallel parallel) {
     return run(world, ipbd_body_create(world, &desc, NULL));
 }
 
+static float bowl(isphpbd_vec3 p, isphpbd_vec3 *normal, void *user) { /* y = (x^2 + z^2) / 2 - 0.6, nearly */
+    (void)user;
+    *normal = isphpbd_v3(-p.x, 1.0f, -p.z);
+    return 0.7f * (p.y + 0.6f - 0.5f * (p.x * p.x + p.z * p.z));
+}
+
+/* A rope and a small cloth fall on a cloth that falls on a mesh, a heightfield and an SDF. */
+static uint64_t heap(isphpbd_parallel parallel) {
+    static const float ramp[12] = {-0.5f, -0.1f, -0.5f, 0.0f, -0.4f, -0.5f, 0.0f, -0.4f, 0.5f, -0.5f, -0.1f, 0.5f};
+    static const uint32_t ramp_triangles[6] = {0, 1, 2, 0, 2, 3};
+    float positions[3 * CLOTH * CLOTH], heights[9], rope[3 * CLOTH];
+    uint32_t triangles[6 * (CLOTH - 1) * (CLOTH - 1)], lines[2 * (CLOTH - 1)];
+    ipbd_body_desc desc = ipbd_body_desc_preset(IPBD_COTTON);
+    ipbd_world *world = make_world(parallel);
+    if (!world) return 0;
+    for (int i = 0; i < 9; i++) heights[i] = 0.05f * (float)(i * 4 % 9) - 0.4f;
+    add_collider(world, ipbd_shape_mesh(ramp, 4, ramp_triangles, 2), ipbd_pose_at(0.0f, 0.0f, 0.0f));
+    add_collider(world, ipbd_shape_heightfield(heights, 3, 3, 0.2f), ipbd_pose_at(0.3f, 0.0f, 0.0f));
+    add_collider(world, ipbd_shape_sdf(bowl, NULL), ipbd_pose_at(0.0f, 0.0f, 0.0f));
+    desc.mesh.triangle_count = ipbd_grid(CLOTH, CLOTH, 0.8f, 0.8f, positions, triangles);
+    desc.mesh.triangles = triangles;
+    desc.mesh.positions = positions;
+    desc.mesh.vertex_count = CLOTH * CLOTH;
+    desc.self_collision = desc.soft_collision = true;
+    (void)ipbd_body_create(world, &desc, NULL);
+    desc.mesh.triangle_count = ipbd_grid(7, 7, 0.3f, 0.3f, positions, triangles);
+    desc.mesh.vertex_count = 7 * 7;
+    desc.velocity = isphpbd_v3(0.0f, -10.0f, 0.0f);
+    desc.pose = ipbd_pose_at(0.05f, 0.1f, 0.02f);
+    (void)ipbd_body_create(world, &desc, NULL);
+    desc = ipbd_body_desc_preset(IPBD_ROPE);
+    for (int i = 0; i < CLOTH; i++) {
+        rope[3 * i] = 0.04f * (float)(i - CLOTH / 2), rope[3 * i + 1] = 0.2f, rope[3 * i + 2] = 0.01f * (float)i;
+        if (i + 1 < CLOTH) lines[2 * i] = (uint32_t)i, lines[2 * i + 1] = (uint32_t)i + 1u;
+    }
+    desc.mesh.positions = rope;
+    desc.mesh.vertex_count = CLOTH;
+    desc.mesh.lines = lines;
+    desc.mesh.line_count = CLOTH - 1;
+    desc.self_collision = desc.soft_collision = true;
+    return run(world, ipbd_body_create(world, &desc, NULL));
+}
+
 int main(void) {
     int failures = bits_print("cloth", cloth);
     failures += bits_print("jelly", jelly);
     failures += bits_print("putty", putty);
     failures += bits_print("shot", shot);
+    failures += bits_print("heap", heap);
     return failures > 0;
 }
