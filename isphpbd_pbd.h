@@ -1417,7 +1417,8 @@ typedef struct ipbdx_pin { /* of every vertex; idle where the vertex is free */
 typedef struct ipbdx_touch {
     uint32_t collider;
     isphpbd_vec3 push, normal;
-} ipbdx_touch; /* slot + 1; m * kg, on the vertex; out of the collider */
+    float out;
+} ipbdx_touch; /* slot + 1; m * kg, on the vertex; out of the collider; m that its start came out in this substep */
 
 /* Contact of four soft vertices: a point against a triangle (weights 1 -a -b -c) or an edge against an edge. */
 typedef struct ipbdx_contact {
@@ -4453,24 +4454,34 @@ static bool ipbdx_mesh_hit(const ipbd_world *world, int slot, isphpbd_vec3 a, is
     hit->depth = r - s.nearest, hit->before = isphpbdx_dot(hit->normal, isphpbdx_sub(a, s.closest));
     return true;
 }
-static void ipbdx_note_touch(ipbd_world *world, int v, int slot, isphpbd_vec3 moved, isphpbd_vec3 normal) {
+/* How far the start of a vertex may still come out of a collider in this substep: a sweep more is no reason for more. */
+static float ipbdx_way_out(const ipbd_world *world, int v, int slot) {
+    const ipbdx_touch *touch = world->touches + 2 * (size_t)v;
+    float way = IPBDX_PUSH_SPEED * world->h;
+    int k;
+    for (k = 0; k < 2 && touch[k].collider; ++k)
+        if (touch[k].collider == (uint32_t)slot + 1u) way -= touch[k].out;
+    return isphpbdx_max(way, 0.0f);
+}
+static void ipbdx_note_touch(ipbd_world *world, int v, int slot, isphpbd_vec3 moved, isphpbd_vec3 normal, float out) {
     ipbdx_touch *touch = world->touches + 2 * (size_t)v;
     const float w = world->positions[4 * (size_t)v + 3];
     const float mass = w != world->inverse_masses[v] ? 1.0f / w : world->masses[v]; /* lent mass is moved as well */
     if (touch->collider && touch->collider != (uint32_t)slot + 1u) ++touch;
-    if (touch->collider != (uint32_t)slot + 1u) touch->push = ipbdx_zero3();
-    touch->collider = (uint32_t)slot + 1u, touch->normal = normal;
+    if (touch->collider != (uint32_t)slot + 1u) touch->push = ipbdx_zero3(), touch->out = 0.0f;
+    touch->collider = (uint32_t)slot + 1u, touch->normal = normal, touch->out += out;
     touch->push = isphpbdx_madd(touch->push, moved, mass);
 }
 /* Moves a point of a body out and takes tangential motion away up to Coulomb's limit; r is how near it may be. Parts
-   that started too deep come out at a fixed speed, and their start moves with them, so that this adds no velocity. */
+   that started too deep come out at a fixed speed, here by `out` at most, and their start moves with them, so that this
+   adds no velocity. */
 static bool ipbdx_answer_hit(const ipbd_world *world, const ipbdx_body *body, int slot, isphpbd_vec3 b, float r,
-                             ipbdx_hit hit, isphpbd_vec3 *start, isphpbd_vec3 *at) {
+                             float out, ipbdx_hit hit, isphpbd_vec3 *start, isphpbd_vec3 *at) {
     const ipbdx_collider *c = world->colliders + slot;
     float friction = isphpbdx_max(body->friction, c->friction), length, limit, reach;
     isphpbd_vec3 n = isphpbdx_rotate(c->end.rotation, hit.normal), now, slip, surface;
     if (hit.before < r) {
-        reach = isphpbdx_min(r, hit.before + IPBDX_PUSH_SPEED * world->h);
+        reach = isphpbdx_min(r, hit.before + out);
         hit.depth -= r - reach;
         if (!(hit.depth > 0.0f)) return false;
         *start = isphpbdx_madd(*start, n, isphpbdx_min(reach - hit.before, hit.depth));
@@ -4488,9 +4499,10 @@ static void ipbdx_resolve_hit(ipbd_world *world, const ipbdx_body *body, int v, 
     float *x = world->positions + 4 * (size_t)v, *from = world->starts + 4 * (size_t)v;
     const isphpbd_vec3 old = ipbdx_v3(x), n = isphpbdx_rotate(world->colliders[slot].end.rotation, hit.normal);
     isphpbd_vec3 start = ipbdx_v3(from), now = old;
-    if (!ipbdx_answer_hit(world, body, slot, b, 0.5f * body->thickness, hit, &start, &now)) return;
+    const float out = ipbdx_way_out(world, v, slot);
+    if (!ipbdx_answer_hit(world, body, slot, b, 0.5f * body->thickness, out, hit, &start, &now)) return;
+    ipbdx_note_touch(world, v, slot, isphpbdx_sub(now, old), n, isphpbdx_length(isphpbdx_sub(start, ipbdx_v3(from))));
     ipbdx_put3(from, start), ipbdx_put3(x, now);
-    ipbdx_note_touch(world, v, slot, isphpbdx_sub(now, old), n);
 }
 static bool ipbdx_collide_pair(ipbd_world *world, const ipbdx_body *body, int v, int slot) {
     const ipbdx_collider *c = world->colliders + slot;
@@ -4754,7 +4766,8 @@ static void ipbdx_move_face(ipbd_world *world, const ipbdx_face *f, const float 
         const isphpbd_vec3 old = ipbdx_v3(x), now = isphpbdx_madd(old, moved, weight[k] * scale);
         if (!(weight[k] > 0.0f)) continue;
         ipbdx_put3(start, isphpbdx_madd(ipbdx_v3(start), shift, weight[k] * scale)), ipbdx_put3(x, now);
-        ipbdx_note_touch(world, f->v[k], slot, isphpbdx_sub(now, old), normal);
+        ipbdx_note_touch(world, f->v[k], slot, isphpbdx_sub(now, old), normal,
+                         weight[k] * scale * isphpbdx_length(shift));
     }
 }
 static bool ipbdx_face_ready(const ipbd_world *world, const ipbdx_collider *c, const uint32_t *triangle,
@@ -4775,7 +4788,7 @@ static bool ipbdx_face_ready(const ipbd_world *world, const ipbdx_collider *c, c
 static float ipbdx_collide_face(ipbd_world *world, const ipbdx_body *body, const uint32_t *triangle, int slot) {
     const ipbdx_collider *c = world->colliders + slot;
     isphpbd_vec3 from[3], to[3], old, now, start, began, path;
-    float share[3];
+    float share[3], out = IPBDX_PUSH_SPEED * world->h;
     ipbdx_face f;
     ipbdx_hit hit;
     int k;
@@ -4783,7 +4796,8 @@ static float ipbdx_collide_face(ipbd_world *world, const ipbdx_body *body, const
     for (k = 0; k < 3; ++k)
         from[k] = ipbdx_v3(world->starts + 4 * (size_t)f.v[k]), to[k] = ipbdx_v3(world->positions + 4 * (size_t)f.v[k]);
     old = now = ipbdx_on_face(to, share), start = began = ipbdx_on_face(from, share);
-    if (!ipbdx_answer_hit(world, body, slot, ipbdx_on_face(f.b, share), 0.0f, hit, &start, &now)) return 0.0f;
+    for (k = 0; k < 3; ++k) out = isphpbdx_min(out, ipbdx_way_out(world, f.v[k], slot));
+    if (!ipbdx_answer_hit(world, body, slot, ipbdx_on_face(f.b, share), 0.0f, out, hit, &start, &now)) return 0.0f;
     ipbdx_move_face(world, &f, share, slot, isphpbdx_rotate(c->end.rotation, hit.normal), isphpbdx_sub(start, began),
                     isphpbdx_sub(now, old));
     path = isphpbdx_sub(ipbdx_on_face(f.b, share), ipbdx_on_face(f.a, share));
@@ -6386,6 +6400,19 @@ static bool ipbdx_clamp_pair(ipbd_world *world, int index, ipbdx_brake brake) {
         if (world->positions[4 * (size_t)p.v[k] + 3] > 0.0f) ipbdx_put3(world->positions + 4 * (size_t)p.v[k], p.x[k]);
     return true;
 }
+/* What came out of a collider without velocity, and was then stopped before it got there, has not come out: else the
+   way that it did not go would be velocity back. */
+static void ipbdx_stop_starts(ipbd_world *world) {
+    int v;
+    for (v = 0; v < world->counts.vertices; ++v) {
+        float *start = world->starts + 4 * (size_t)v, share;
+        const isphpbd_vec3 origin = world->origins[v], out = isphpbdx_sub(ipbdx_v3(start), origin),
+                           moved = isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), origin);
+        if (!(isphpbdx_dot(out, out) > 0.0f)) continue;
+        share = isphpbdx_dot(moved, out) / isphpbdx_dot(out, out);
+        if (share < 1.0f) ipbdx_put3(start, isphpbdx_madd(origin, out, isphpbdx_max(share, 0.0f)));
+    }
+}
 static void ipbdx_clamp_contacts(ipbd_world *world) {
     uint64_t began = isphpbdx_ticks(&world->desc.clock);
     int round, i, stopped = 1;
@@ -6398,6 +6425,7 @@ static void ipbdx_clamp_contacts(ipbd_world *world) {
         world->last.impacts += stopped;
         if (stopped && brake == IPBDX_BRAKE_ALL) world->flags |= IPBD_STEP_FROZEN;
     }
+    if (round > 1) ipbdx_stop_starts(world);
     world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
 }
 
@@ -6778,19 +6806,25 @@ static void ipbdx_pushers_add(ipbdx_pushers *all, const ipbdx_touch *touch) {
     if (i == all->count) all->slots[all->count++] = slot, all->pushes[i] = ipbdx_zero3();
     all->pushes[i] = isphpbdx_add(all->pushes[i], touch->push);
 }
-static ipbdx_pushers ipbdx_find_pushers(const ipbd_world *world, const ipbdx_body *body) {
+/* As much of each push as moves a collider by the way that the blow came: a heavy body would throw a light one through
+   its other side, sweep after sweep farther. */
+static ipbdx_pushers ipbdx_find_pushers(const ipbd_world *world, const ipbdx_body *body, float blow) {
     ipbdx_pushers all;
     int i, k;
     all.count = 0;
     for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i)
         for (k = 0; k < 2 && world->touches[2 * (size_t)i + (size_t)k].collider; ++k)
             ipbdx_pushers_add(&all, world->touches + 2 * (size_t)i + k);
+    for (i = 0; i < all.count; ++i) {
+        const float way = isphpbdx_length(all.pushes[i]) * world->colliders[all.slots[i]].inverse_mass;
+        if (way > blow) all.pushes[i] = isphpbdx_scale(all.pushes[i], blow / way);
+    }
     return all;
 }
 /* What has a mass stays back by what it gave since it last did: else each sweep would meet it as if nothing could stop
    it, and throw it back faster than it came. */
 static void ipbdx_yield_within(ipbd_world *world, const ipbdx_body *body, ipbdx_pushers *before) {
-    const ipbdx_pushers now = ipbdx_find_pushers(world, body);
+    const ipbdx_pushers now = ipbdx_find_pushers(world, body, world->partials[body->slab_begin].blow);
     int i, k;
     for (i = 0; i < now.count; ++i) {
         ipbdx_collider *c = world->colliders + now.slots[i];
