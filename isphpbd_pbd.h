@@ -6352,13 +6352,16 @@ static bool ipbdx_keeps_side(const ipbdx_near_pair *p, const ipbdx_gap *from, fl
     for (k = 1; k < 4; ++k) d = isphpbdx_madd(d, isphpbdx_sub(x[k], x[0]), from->weight[k]);
     return isphpbdx_dot(d, from->normal) >= limit;
 }
-/* No pair may end nearer than this: below it rounding decides on which side of each other things are. A place that is
-   |x| from the origin is rounded by up to 6e-8 |x| per axis; a gap of 16 such errors still tells its direction. Parts
-   that are born near keep a quarter of what they had. */
-static float ipbdx_least_gap(const ipbd_world *world, const ipbdx_near_pair *p, float now) {
+/* A place that is |x| from the origin is rounded by up to 6e-8 |x| per axis; this is |x|. */
+static float ipbdx_pair_away(const ipbdx_near_pair *p) {
     const isphpbd_vec3 x = p->x[0];
-    const float away = isphpbdx_max(isphpbdx_max(isphpbdx_abs(x.x), isphpbdx_abs(x.y)), isphpbdx_abs(x.z));
-    const float least = IPBDX_LEAST_GAP * world->bodies[world->vertex_body[p->v[0]]].thickness + 1e-6f * away;
+    return isphpbdx_max(isphpbdx_max(isphpbdx_abs(x.x), isphpbdx_abs(x.y)), isphpbdx_abs(x.z));
+}
+/* No pair may end nearer than this: below it rounding decides on which side of each other things are. A gap of 16
+   rounding errors still tells its direction. Parts that are born near keep a quarter of what they had. */
+static float ipbdx_least_gap(const ipbd_world *world, const ipbdx_near_pair *p, float now) {
+    const float least = IPBDX_LEAST_GAP * world->bodies[world->vertex_body[p->v[0]]].thickness +
+                        1e-6f * ipbdx_pair_away(p);
     float friction;
     return now > 2.0f * least ? least : isphpbdx_min(least, 0.25f * ipbdx_pair_distance(world, p, &friction));
 }
@@ -6375,18 +6378,25 @@ static bool ipbdx_moves_apart(const ipbdx_near_pair *p, const ipbdx_gap *start) 
    motion. */
 typedef enum ipbdx_brake { IPBDX_BRAKE_PART = 0, IPBDX_BRAKE_RELATIVE, IPBDX_BRAKE_ALL } ipbdx_brake;
 
+/* Nothing is left to stop: rounding alone moves them (two places, by half of the last digit of three axes each). Nor is
+   there a side to keep where they are much nearer than any pair may come: they were born in each other. */
+static bool ipbdx_pair_is_free(const ipbdx_near_pair *p, float least, float distance, float speed) {
+    return distance < 0.5f * least || (distance > 0.75f * least && speed <= 2.5e-7f * ipbdx_pair_away(p));
+}
 /* True if the pair would cross or come much nearer than it was; it is stopped then. */
 static bool ipbdx_clamp_pair(ipbd_world *world, int index, ipbdx_brake brake) {
     ipbdx_near_pair p;
     ipbdx_gap start, gap;
-    float speed, limit, t = 0.0f;
+    float speed, least, limit, t = 0.0f;
     int k;
     if (world->pairs[index].gap > world->pair_drift + 0.1f * world->pair_thickness) return false;
     ipbdx_pair_corners(world, index, &p);
     speed = ipbdx_pair_paths(world, &p);
     if (speed == 0.0f) return false; /* stopped already */
     ipbdx_measure_gap(p.x, p.split, &start);
-    limit = isphpbdx_max(0.5f * start.distance, ipbdx_least_gap(world, &p, start.distance));
+    least = ipbdx_least_gap(world, &p, start.distance);
+    if (ipbdx_pair_is_free(&p, least, start.distance, speed)) return false;
+    limit = isphpbdx_max(0.5f * start.distance, least);
     limit = isphpbdx_min(limit, 0.1f * world->bodies[world->vertex_body[p.v[0]]].thickness);
     if (start.distance > speed + limit) return false;
     if (start.distance > 1.1f * limit) {
