@@ -1380,7 +1380,12 @@ typedef struct ipbdx_collider {
 typedef struct ipbdx_collider_call {
     ipbd_sdf_fn sdf;
     void *user;
-} ipbdx_collider_call; /* pointers: not saved */
+} ipbdx_collider_call;
+/* What touches did to a collider in this substep. */
+typedef struct ipbdx_blow {
+    isphpbd_vec3 velocity, spin; /* as they were before; m/s, 1/s */
+    float hardest, lever;        /* m/s, the largest change of a vertex' velocity; m, its distance from the centre */
+} ipbdx_blow; /* pointers: not saved */
 
 typedef struct ipbdx_skin {
     uint32_t generation, used;
@@ -1417,8 +1422,9 @@ typedef struct ipbdx_pin { /* of every vertex; idle where the vertex is free */
 typedef struct ipbdx_touch {
     uint32_t collider;
     isphpbd_vec3 push, normal;
-    float out;
-} ipbdx_touch; /* slot + 1; m * kg, on the vertex; out of the collider; m that its start came out in this substep */
+    float out, most;
+} ipbdx_touch; /* slot + 1; m * kg, on the vertex; out of the collider; m that its start came out in this substep, and
+                  that it was moved at once by more than that, at most */
 
 /* Contact of four soft vertices: a point against a triangle (weights 1 -a -b -c) or an edge against an edge. */
 typedef struct ipbdx_contact {
@@ -1483,6 +1489,7 @@ struct ipbd_world {
     ipbdx_body *bodies;
     ipbdx_collider *colliders;
     ipbdx_collider_call *calls;
+    ipbdx_blow *blows;
     ipbdx_skin *skins;
     float *positions, *starts, *velocities,
         *normals; /* four floats each; normals hold a third of the triangles' area */
@@ -1624,6 +1631,7 @@ static void ipbdx_lay_out_rest(ipbd_world *w, isphpbdx_layout *l) {
     w->active_bodies = (int *)isphpbdx_take(l, (size_t)c->bodies, sizeof(int));
     w->colliders = (ipbdx_collider *)isphpbdx_take(l, (size_t)c->colliders, sizeof *w->colliders);
     w->calls = (ipbdx_collider_call *)isphpbdx_take(l, (size_t)c->colliders, sizeof *w->calls);
+    w->blows = (ipbdx_blow *)isphpbdx_take(l, (size_t)c->colliders, sizeof *w->blows);
     w->collider_vertices = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->collider_vertices, sizeof *w->collider_vertices);
     w->collider_triangles = (uint32_t *)isphpbdx_take(l, (size_t)c->collider_triangles, 12);
     w->collider_nodes = (float *)isphpbdx_take(l, (size_t)c->collider_triangles, 24);
@@ -4468,8 +4476,9 @@ static void ipbdx_note_touch(ipbd_world *world, int v, int slot, isphpbd_vec3 mo
     const float w = world->positions[4 * (size_t)v + 3];
     const float mass = w != world->inverse_masses[v] ? 1.0f / w : world->masses[v]; /* lent mass is moved as well */
     if (touch->collider && touch->collider != (uint32_t)slot + 1u) ++touch;
-    if (touch->collider != (uint32_t)slot + 1u) touch->push = ipbdx_zero3(), touch->out = 0.0f;
+    if (touch->collider != (uint32_t)slot + 1u) touch->push = ipbdx_zero3(), touch->out = touch->most = 0.0f;
     touch->collider = (uint32_t)slot + 1u, touch->normal = normal, touch->out += out;
+    touch->most = isphpbdx_max(touch->most, isphpbdx_length(moved) - out);
     touch->push = isphpbdx_madd(touch->push, moved, mass);
 }
 /* Moves a point of a body out and takes tangential motion away up to Coulomb's limit; r is how near it may be. Parts
@@ -4963,20 +4972,49 @@ static void ipbdx_push_collider(ipbdx_collider *c, isphpbd_vec3 point, isphpbd_v
     local = isphpbd_v3(local.x * c->inverse_inertia.x, local.y * c->inverse_inertia.y, local.z * c->inverse_inertia.z);
     c->yield_spin = isphpbdx_add(c->yield_spin, isphpbdx_rotate(c->end.rotation, local));
 }
+static void ipbdx_collect_touch(ipbd_world *world, int v, const ipbdx_touch *touch) {
+    ipbdx_collider *c = world->colliders + touch->collider - 1;
+    ipbdx_blow *blow = world->blows + touch->collider - 1;
+    const isphpbd_vec3 x = ipbdx_v3(world->positions + 4 * (size_t)v);
+    ipbdx_push_collider(c, x, isphpbdx_scale(touch->push, -1.0f / world->h));
+    blow->hardest = isphpbdx_max(blow->hardest, touch->most / world->h);
+    blow->lever = isphpbdx_max(blow->lever, isphpbdx_length(isphpbdx_sub(x, c->end.position)));
+}
+static isphpbd_vec3 ipbdx_no_longer(isphpbd_vec3 before, isphpbd_vec3 now, float most) {
+    const isphpbd_vec3 change = isphpbdx_sub(now, before);
+    const float length = isphpbdx_length(change);
+    return length > most ? isphpbdx_madd(before, change, most / length) : now;
+}
+/* Vertices are moved as if nothing could stop the collider; one that is lighter than they are would then yield by more
+   than they moved, meet the next, and be thrown between them faster and faster. However heavy they are, it cannot get
+   more speed from them than it gave (three times that where it turns: inertia is less than mass times lever squared).
+   The impulse that the host gets is the whole of it. */
+static void ipbdx_bound_blows(ipbd_world *world) {
+    int i;
+    for (i = 0; i < world->counts.colliders; ++i) {
+        ipbdx_collider *c = world->colliders + i;
+        const ipbdx_blow *blow = world->blows + i;
+        c->yield_velocity = ipbdx_no_longer(blow->velocity, c->yield_velocity, blow->hardest);
+        c->yield_spin = ipbdx_no_longer(blow->spin, c->yield_spin,
+                                        3.0f * blow->hardest / isphpbdx_max(blow->lever, IPBDX_TINY));
+    }
+}
 static void ipbdx_collect_touches(ipbd_world *world) {
     int i, k, v;
+    for (i = 0; i < world->counts.colliders; ++i) {
+        world->blows[i].velocity = world->colliders[i].yield_velocity;
+        world->blows[i].spin = world->colliders[i].yield_spin;
+        world->blows[i].hardest = world->blows[i].lever = 0.0f;
+    }
     for (i = 0; i < world->interior_count; ++i) {
         const ipbdx_slab *slab = world->slabs + world->interiors[i];
         int begin = world->bodies[slab->body].vertex_begin;
         if (!world->partials[world->interiors[i]].contacts) continue;
         for (v = begin + slab->vertex_begin; v < begin + slab->vertex_end; ++v)
-            for (k = 0; k < 2 && world->touches[2 * (size_t)v + (size_t)k].collider; ++k) {
-                const ipbdx_touch *touch = world->touches + 2 * (size_t)v + k;
-                ipbdx_collider *c = world->colliders + touch->collider - 1;
-                ipbdx_push_collider(c, ipbdx_v3(world->positions + 4 * (size_t)v),
-                                    isphpbdx_scale(touch->push, -1.0f / world->h));
-            }
+            for (k = 0; k < 2 && world->touches[2 * (size_t)v + (size_t)k].collider; ++k)
+                ipbdx_collect_touch(world, v, world->touches + 2 * (size_t)v + k);
     }
+    ipbdx_bound_blows(world);
 }
 static void ipbdx_end_colliders(ipbd_world *world) {
     int i;
