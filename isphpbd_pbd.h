@@ -439,6 +439,8 @@ typedef struct ipbd_world_desc {
     int iterations;              /* per substep, 1 to 1000; default 1 */
     float sleep_speed;           /* m/s: a body slower than this everywhere falls asleep; 0: never; default 0.005 */
     float sleep_seconds;         /* s it has to be that slow, >= 0; default 0.5 */
+    float max_speed;             /* m/s, > 0: no vertex moves farther in a substep; a body of which one would keeps its
+                                    momentum, and what moves it within itself is scaled down; default 500 */
     ipbd_capacity capacity;      /* everything is allocated in ipbd_create; default 28 MB */
     isphpbd_allocator allocator; /* default malloc and free */
     isphpbd_parallel parallel;   /* default OpenMP where compiled in, else one thread */
@@ -472,7 +474,8 @@ enum {
     IPBD_STEP_CONTACTS_FULL = 1, /* capacity.contacts: some soft contacts were ignored */
     IPBD_STEP_QUARANTINE = 2,    /* a vertex became non-finite and was put back: the input was too violent */
     IPBD_STEP_FROZEN = 4,        /* colliding parts had to move as one piece for a substep: more substeps help */
-    IPBD_STEP_REFUSED = 8        /* see ipbd_step_info.result: nothing happened */
+    IPBD_STEP_REFUSED = 8,       /* see ipbd_step_info.result: nothing happened */
+    IPBD_STEP_SPEED_CLAMPED = 16 /* desc.max_speed: a body was faster, or a part of it */
 };
 typedef struct ipbd_step_info {
     uint32_t flags;        /* IPBD_STEP_* */
@@ -1463,6 +1466,7 @@ typedef struct ipbdx_partial {                                /* what one slab c
     double mass, moment[3], momentum[3], spin[3], inertia[6]; /* inertia: xx yy zz xy xz yz */
     float fastest, forced; /* forced: largest stretch of a tether that a collider brought about in this substep */
     float drift; /* m^2, of ipbdx_drift.rest */
+    float way;   /* m, the longest way along an axis in this substep */
     float blow; /* m, by which the fastest collider came nearer to a face of the body that it hit; of the first slab */
     int contacts, quarantined;
 } ipbdx_partial;
@@ -1670,7 +1674,7 @@ ISPHPBD_API ipbd_world_desc ipbd_world_desc_default(void) {
     d.gravity = isphpbd_v3(0.0f, -9.81f, 0.0f);
     d.air_density = 1.2f;
     d.substeps = 12, d.iterations = 1;
-    d.sleep_speed = 0.005f, d.sleep_seconds = 0.5f;
+    d.sleep_speed = 0.005f, d.sleep_seconds = 0.5f, d.max_speed = 500.0f;
     c->bodies = 64, c->vertices = 16384, c->input_vertices = 16384, c->triangles = 32768;
     c->edges = 98304, c->dihedral_bends = 8192, c->isometric_bends = 49152;
     c->volume_tetrahedra = 4096, c->elastic_tetrahedra = 32768, c->slabs = 512;
@@ -1701,6 +1705,8 @@ static isphpbd_result ipbdx_world_desc_check(ipbd_world_desc *d) {
     if (!isphpbdx_finite(d->sleep_speed) || d->sleep_speed < 0.0f || !isphpbdx_finite(d->sleep_seconds) ||
         d->sleep_seconds < 0.0f)
         return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "sleep_speed and sleep_seconds must be finite and >= 0");
+    if (!isphpbdx_finite(d->max_speed) || !(d->max_speed > 0.0f) || d->max_speed > IPBDX_LIMIT)
+        return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "max_speed must be > 0 and at most 1e9");
     if (!ipbdx_capacity_valid(&d->capacity))
         return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "a capacity is negative or too large");
     if (!isphpbdx_allocator_ready(&d->allocator))
@@ -3858,6 +3864,72 @@ static void ipbdx_end_task(void *context, int index) {
     int v;
     for (v = body->vertex_begin + slab->vertex_begin; v < body->vertex_begin + slab->vertex_end; ++v)
         if (!ipbdx_end_vertex(world, v, h, inverse_h)) ++world->partials[job->slabs[index]].quarantined;
+}
+
+/* Slabs in which something is too fast are found here; what is no number is for the end of the substep. */
+static void ipbdx_way_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    const ipbd_world *world = job->world;
+    const ipbdx_slab *slab = world->slabs + job->slabs[index];
+    const int begin = world->bodies[slab->body].vertex_begin;
+    isphpbdx_f4 most = IPBDX_ALL(0.0f);
+    float ways[4];
+    int v;
+    for (v = begin + slab->vertex_begin; v < begin + slab->vertex_end; ++v) {
+        const isphpbdx_f4 way = IPBDX_SUB(isphpbdx_f4_load(world->positions + 4 * (size_t)v),
+                                          isphpbdx_f4_load(world->starts + 4 * (size_t)v));
+        most = isphpbdx_f4_max(isphpbdx_f4_max(way, IPBDX_SUB(IPBDX_ALL(0.0f), way)), most);
+    }
+    isphpbdx_f4_store(ways, most);
+    world->partials[job->slabs[index]].way = isphpbdx_max(ways[0], isphpbdx_max(ways[1], ways[2]));
+}
+/* The way of a free vertex; false for others, and for what is about to be quarantined. */
+static bool ipbdx_free_way(const ipbd_world *world, int v, isphpbd_vec3 *way) {
+    const float *x = world->positions + 4 * (size_t)v;
+    if (!(world->inverse_masses[v] > 0.0f)) return false;
+    *way = isphpbdx_sub(ipbdx_v3(x), ipbdx_v3(world->starts + 4 * (size_t)v));
+    return isphpbdx_dot(*way, *way) <= 3.0f * IPBDX_LIMIT * IPBDX_LIMIT;
+}
+/* The mean way of a body carries its momentum: it stays, and the ways within the body are scaled, so that none is
+   longer than `most` (m). */
+static void ipbdx_slow_body(ipbd_world *world, const ipbdx_body *body, float most) {
+    const int begin = body->vertex_begin, end = begin + body->vertex_count;
+    isphpbd_vec3 way, mean;
+    double sum[4] = {0.0, 0.0, 0.0, 0.0};
+    float longest = 0.0f, within = 0.0f, length, share;
+    int v;
+    for (v = begin; v < end; ++v) {
+        const double mass = (double)world->masses[v];
+        if (!ipbdx_free_way(world, v, &way)) continue;
+        sum[0] += mass * (double)way.x, sum[1] += mass * (double)way.y, sum[2] += mass * (double)way.z, sum[3] += mass;
+        longest = isphpbdx_max(longest, isphpbdx_length(way));
+    }
+    if (!(longest > most)) return;
+    mean = isphpbd_v3((float)(sum[0] / sum[3]), (float)(sum[1] / sum[3]), (float)(sum[2] / sum[3]));
+    length = isphpbdx_length(mean);
+    for (v = begin; v < end; ++v)
+        if (ipbdx_free_way(world, v, &way))
+            within = isphpbdx_max(within, isphpbdx_length(isphpbdx_sub(way, mean)));
+    share = within > 0.0f ? isphpbdx_clamp((most - length) / within, 0.0f, 1.0f) : 0.0f;
+    for (v = begin; v < end; ++v) {
+        float *x = world->positions + 4 * (size_t)v;
+        if (!ipbdx_free_way(world, v, &way)) continue;
+        way = isphpbdx_madd(isphpbdx_scale(mean, length > most ? most / length : 1.0f), isphpbdx_sub(way, mean), share);
+        ipbdx_put3(x, isphpbdx_add(ipbdx_v3(world->starts + 4 * (size_t)v), way));
+    }
+    world->flags |= IPBD_STEP_SPEED_CLAMPED;
+}
+static void ipbdx_bound_speeds(ipbd_world *world) {
+    const float most = world->desc.max_speed * world->h;
+    int i, k;
+    ipbdx_run_slabs(world, ipbdx_way_task, world->interiors, world->interior_count);
+    for (i = 0; i < world->active_count; ++i) {
+        const ipbdx_body *body = world->bodies + world->active_bodies[i];
+        float way = 0.0f;
+        for (k = body->slab_begin; k < body->slab_begin + body->slab_interior; ++k)
+            way = isphpbdx_max(way, world->partials[k].way);
+        if (way > 0.57f * most) ipbdx_slow_body(world, body, most); /* of three axes: 1 / sqrt(3) */
+    }
 }
 
 static void ipbdx_forget_forces(ipbd_world *world, ipbdx_body *body) {
@@ -7015,6 +7087,7 @@ ISPHPBD_API isphpbd_result ipbd_substep_end(ipbd_world *world) {
     if (world->in_callback) return ISPHPBD_LOCKED;
     if (world->phase != IPBDX_PREDICTED) return ISPHPBD_BAD_ARGUMENT;
     world->in_callback = true;
+    ipbdx_bound_speeds(world);
     ipbdx_clamp_contacts(world);
     ipbdx_run_slabs(world, ipbdx_end_task, world->interiors, world->interior_count);
     if (world->iteration > 0 && ipbdx_any_unbound(world))
