@@ -415,7 +415,7 @@ typedef struct ipbd_capacity {
     int bodies;             /* default 64; bodies, colliders and skins at most 65535 */
     int vertices;           /* after welding; default 16384 */
     int input_vertices;     /* before welding; default 16384 */
-    int triangles;          /* surface; default 32768 */
+    int triangles;          /* surface; three lines that collide with soft parts count as one; default 32768 */
     int edges;              /* stretch, shear, distance bend, links; default 98304 */
     int dihedral_bends;     /* default 8192 */
     int isometric_bends;    /* default 49152 */
@@ -1341,7 +1341,7 @@ typedef struct ipbdx_slab {
 typedef struct ipbdx_body {
     uint32_t generation, used; /* generation survives the body */
     int vertex_begin, vertex_count, input_begin, input_count, triangle_begin, triangle_count;
-    int edge_begin, edge_count; /* unique edges of the surface triangles */
+    int edge_begin, edge_count; /* that soft parts can meet: of the surface triangles, each once, and lines */
     int group_begin[IPBDX_STORES], group_count[IPBDX_STORES];
     int slab_begin, slab_interior, slab_count; /* interiors first, then the seams between them */
     int constraint_count[IPBDX_KINDS];         /* without padding */
@@ -1409,7 +1409,7 @@ typedef struct ipbdx_seat {
 typedef struct ipbdx_pin { /* of every vertex; idle where the vertex is free */
     isphpbd_vec3 from, to; /* attached: to is the point in the collider's frame */
     uint32_t pinned;       /* 0 free, 1 pinned, else 2 + slot of the collider */
-    uint32_t surface;      /* 1: on a surface triangle or line, so it takes part in soft contacts */
+    uint32_t surface;      /* 1: on an edge that soft parts can meet, so it takes part in soft contacts */
     ipbdx_tether tethers[IPBDX_TETHERS]; /* nearest first */
 } ipbdx_pin;
 
@@ -1437,6 +1437,7 @@ typedef struct ipbdx_pair {
 typedef struct ipbdx_drift {
     isphpbd_vec3 start, mean; /* of all of it, to the start of the substep and until now */
     float rest;               /* what deviates from that at most */
+    int moves_begin;          /* of its nodes in world->moves */
     uint32_t asleep;          /* when pairs were listed: what sleeps was not looked at */
 } ipbdx_drift;                /* of a body */
 
@@ -1508,7 +1509,7 @@ struct ipbd_world {
     ipbdx_bind *binds;
     /* soft contacts: rebuilt, never saved */
     float *triangle_nodes, *edge_nodes; /* bounds of balanced trees over each body's triangles and surface edges */
-    ipbdx_moves *moves;                 /* of the nodes over triangles */
+    ipbdx_moves *moves;                 /* of the nodes over edges: see ipbdx_moves_tree() */
     ipbdx_pair *pairs;
     int point_pair_count, pair_count;
     ipbdx_contact *contacts;
@@ -1633,7 +1634,8 @@ static void ipbdx_lay_out_rest(ipbd_world *w, isphpbdx_layout *l) {
     w->block_contacts = (int *)isphpbdx_take(l, (size_t)c->contacts / IPBDX_PAIR_BLOCK + 1, sizeof(int));
     w->triangle_nodes = (float *)isphpbdx_take(l, (size_t)c->triangles * soft, 24);
     w->edge_nodes = (float *)isphpbdx_take(l, (size_t)c->triangles * 3 * soft, 24);
-    w->moves = (ipbdx_moves *)isphpbdx_take(l, (size_t)c->triangles * soft, sizeof *w->moves);
+    w->moves = (ipbdx_moves *)isphpbdx_take(l, ((size_t)c->triangles * 3 / 2 + (size_t)c->bodies) * soft,
+                                            sizeof *w->moves);
     w->drifts = (ipbdx_drift *)isphpbdx_take(l, (size_t)c->bodies, sizeof *w->drifts);
     w->reference = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->reference);
     w->listed = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->listed);
@@ -1866,7 +1868,7 @@ static void ipbdx_build_lay_out(ipbdx_build *b, isphpbdx_layout *l) {
     b->chain = (uint32_t *)isphpbdx_take(l, n, 4);
     b->triangles = (uint32_t *)isphpbdx_take(l, room, 12);
     b->neighbours = (uint32_t *)isphpbdx_take(l, room, 12);
-    b->surface_edges = (uint32_t *)isphpbdx_take(l, room * 3, 8);
+    b->surface_edges = (uint32_t *)isphpbdx_take(l, room * 3 + (size_t)b->desc->mesh.line_count, 8);
     b->queue = (uint32_t *)isphpbdx_take(l, room + n, 4);
     b->tetrahedra = (uint32_t *)isphpbdx_take(l, (size_t)b->desc->mesh.tetrahedron_count, 16);
     b->lines = (uint32_t *)isphpbdx_take(l, (size_t)b->desc->mesh.line_count, 8);
@@ -2002,7 +2004,7 @@ static void ipbdx_build_measure(ipbdx_build *b) {
     int edges = 3 * m->triangle_count + 6 * m->tetrahedron_count + 2 * m->line_count;
     b->input_count = m->vertex_count;
     b->triangle_room = m->tetrahedron_count && !m->triangle_count ? 4 * m->tetrahedron_count : m->triangle_count;
-    b->record_room = isphpbdx_maxi(edges, 3 * b->triangle_room);
+    b->record_room = isphpbdx_maxi(edges, 3 * b->triangle_room + m->line_count);
     b->item_room = edges + 3 * m->triangle_count + m->tetrahedron_count + m->line_count + b->desc->link_count;
     b->table_size = 16;
     while (b->table_size < 2u * (uint32_t)b->input_count) b->table_size *= 2u;
@@ -2162,7 +2164,6 @@ static void ipbdx_link_neighbours(ipbdx_build *b) {
     }
     ipbdx_sort_records(b, count);
     b->closed = count > 0;
-    b->surface_edge_count = 0;
     for (i = 0; i < count;) {
         int end = i + 1;
         while (end < count && b->records[end].key == b->records[i].key) ++end;
@@ -2172,10 +2173,24 @@ static void ipbdx_link_neighbours(ipbdx_build *b) {
             b->neighbours[b->records[i].index] = b->records[i + 1].index;
             b->neighbours[b->records[i + 1].index] = b->records[i].index;
         }
-        b->surface_edges[2 * (size_t)b->surface_edge_count] = (uint32_t)(b->records[i].key >> 32);
-        b->surface_edges[2 * (size_t)b->surface_edge_count + 1] = (uint32_t)b->records[i].key;
-        ++b->surface_edge_count;
         i = end;
+    }
+}
+/* Each edge once that soft parts can meet: those of triangles, which are the records that were sorted last, and lines.
+   Lines of what meets nothing soft need no room. */
+static void ipbdx_list_edges(ipbdx_build *b) {
+    int i, count = 3 * b->triangle_count;
+    for (i = 0; i < b->line_count && (b->desc->self_collision || b->desc->soft_collision); ++i, ++count) {
+        b->records[count].key = ipbdx_edge_key(b->lines[2 * i], b->lines[2 * i + 1]);
+        b->records[count].extra = 0, b->records[count].index = (uint32_t)count;
+    }
+    if (count > 3 * b->triangle_count) ipbdx_sort_records(b, count);
+    b->surface_edge_count = 0;
+    for (i = 0; i < count; ++i) {
+        uint32_t *edge = b->surface_edges + 2 * (size_t)b->surface_edge_count;
+        if (i > 0 && b->records[i].key == b->records[i - 1].key) continue;
+        edge[0] = (uint32_t)(b->records[i].key >> 32), edge[1] = (uint32_t)b->records[i].key;
+        ++b->surface_edge_count;
     }
 }
 static void ipbdx_flip(ipbdx_build *b, uint32_t triangle) {
@@ -2231,6 +2246,7 @@ static isphpbd_result ipbdx_clean_mesh(ipbdx_build *b) {
         if (b->lines[2 * i] == b->lines[2 * i + 1]) ++b->report.zero_edges;
     }
     b->line_count = b->desc->mesh.line_count;
+    ipbdx_list_edges(b);
     if (b->report.non_manifold_edges)
         return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "an edge belongs to more than two triangles");
     if (b->report.flat_tetrahedra) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "a tetrahedron is flat");
@@ -2746,7 +2762,8 @@ ISPHPBD_API isphpbd_result ipbd_capacity_add(ipbd_capacity *capacity, const ipbd
     if (result == ISPHPBD_OK) {
         capacity->bodies += 1;
         capacity->vertices += build.vertex_count, capacity->input_vertices += build.input_count;
-        capacity->triangles += build.triangle_count, capacity->slabs += build.slab_count;
+        capacity->triangles += isphpbdx_maxi(build.triangle_count, (build.surface_edge_count + 2) / 3);
+        capacity->slabs += build.slab_count;
         for (i = 0; i < IPBDX_STORES; ++i) *ipbdx_store_capacity(capacity, i) += 4 * build.group_count[i];
     }
     ipbdx_build_free(&used, block, bytes);
@@ -2884,7 +2901,7 @@ static void ipbdx_commit_vertices(ipbd_world *world, const ipbdx_build *b, int s
     for (i = b->input_count - 1; i >= 0; --i)
         if (b->map[i] != IPBD_NO_VERTEX) world->vertex_input[begin + (int)b->map[i]] = (uint32_t)i;
     memcpy(world->vertex_map + world->counts.inputs, b->map, (size_t)b->input_count * 4);
-    for (i = 0; i < 3 * b->triangle_count; ++i) world->pins[begin + (int)b->triangles[i]].surface = 1;
+    for (i = 0; i < 2 * b->surface_edge_count; ++i) world->pins[begin + (int)b->surface_edges[i]].surface = 1;
 }
 static void ipbdx_commit_surface(ipbd_world *world, const ipbdx_build *b, int slot) {
     uint32_t *triangles = world->triangles + 3 * (size_t)world->counts.triangles;
@@ -2955,7 +2972,8 @@ static const char *ipbdx_no_room(const ipbd_world *world, const ipbdx_build *b) 
     int k;
     if (n->vertices + b->vertex_count > c->vertices) return "raise capacity.vertices";
     if (n->inputs + b->input_count > c->input_vertices) return "raise capacity.input_vertices";
-    if (n->triangles + b->triangle_count > c->triangles) return "raise capacity.triangles";
+    if (n->triangles + b->triangle_count > c->triangles || n->surface_edges + b->surface_edge_count > 3 * c->triangles)
+        return "raise capacity.triangles";
     if (n->slabs + b->slab_count > c->slabs) return "raise capacity.slabs";
     for (k = 0; k < IPBDX_STORES; ++k)
         if (n->groups[k] + b->group_count[k] > ipbdx_store_room(c, k)) return stores[k];
@@ -5409,8 +5427,8 @@ static void ipbdx_refit_task(void *context, int index) {
     const ipbdx_body *body = world->bodies + index / 2;
     ipbdx_tree tree;
     ipbdx_visit root;
-    if (!ipbdx_soft(body) || !body->triangle_count) return;
     tree = ipbdx_tree_of(world, body, index % 2 != 0);
+    if (!ipbdx_soft(body) || !tree.count) return;
     root.node = 0, root.low = 0, root.high = tree.count;
     ipbdx_tree_refit(world, &tree, root);
 }
@@ -5805,16 +5823,29 @@ static void ipbdx_find_nearing(ipbdx_nearing *s, ipbdx_visit a, ipbdx_visit b) {
     ipbdx_find_nearing(s, left, p == q ? left : b), ipbdx_find_nearing(s, right, p == q ? right : b);
     if (p == q) ipbdx_find_nearing(s, left, right);
 }
+/* Over edges, which all that takes part has; without the last level of nodes, which halves their number. */
+static ipbdx_tree ipbdx_moves_tree(const ipbd_world *world, const ipbdx_body *body) {
+    ipbdx_tree tree = ipbdx_tree_of(world, body, true);
+    tree.leaf_begin = tree.leaf_begin / 2;
+    return tree;
+}
+static void ipbdx_place_moves(ipbd_world *world) {
+    int a, next = 0;
+    for (a = 0; a < world->counts.bodies; ++a) {
+        world->drifts[a].moves_begin = next;
+        if (ipbdx_soft(world->bodies + a)) next += 2 * ipbdx_moves_tree(world, world->bodies + a).leaf_begin + 1;
+    }
+}
 static float ipbdx_bodies_nearing(const ipbd_world *world, int a, int b, float enough) {
     const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
     ipbdx_nearing s;
     ipbdx_visit first, second;
-    s.a = world->moves + p->triangle_begin, s.b = world->moves + q->triangle_begin;
-    s.a_leaves = ipbdx_tree_of(world, p, false).leaf_begin, s.b_leaves = ipbdx_tree_of(world, q, false).leaf_begin;
+    s.a = world->moves + world->drifts[a].moves_begin, s.b = world->moves + world->drifts[b].moves_begin;
+    s.a_leaves = ipbdx_moves_tree(world, p).leaf_begin, s.b_leaves = ipbdx_moves_tree(world, q).leaf_begin;
     s.reach = IPBDX_ALERT * 0.5f * (p->thickness + q->thickness), s.most = 0.0f, s.enough = enough;
     first.node = second.node = first.low = second.low = 0;
-    first.high = p->triangle_count, second.high = q->triangle_count;
-    if (p->triangle_count && q->triangle_count) ipbdx_find_nearing(&s, first, second);
+    first.high = p->edge_count, second.high = q->edge_count;
+    if (p->edge_count && q->edge_count) ipbdx_find_nearing(&s, first, second);
     return s.most;
 }
 static void ipbdx_moves_task(void *context, int index) {
@@ -5822,15 +5853,16 @@ static void ipbdx_moves_task(void *context, int index) {
     const ipbdx_body *body = since->world->bodies + index;
     ipbdx_tree tree;
     ipbdx_visit root;
-    if (!ipbdx_soft(body) || !body->triangle_count) return;
-    tree = ipbdx_tree_of(since->world, body, false);
+    if (!ipbdx_soft(body) || !body->edge_count) return;
+    tree = ipbdx_moves_tree(since->world, body);
     root.node = 0, root.low = 0, root.high = tree.count;
-    ipbdx_moves_refit(since, &tree, since->world->moves + body->triangle_begin, root);
+    ipbdx_moves_refit(since, &tree, since->world->moves + since->world->drifts[index].moves_begin, root);
 }
 /* Follows ipbdx_soft_motion() of the same; if it is more than `enough` the answer is just more. */
-static float ipbdx_near_motion(const ipbd_world *world, ipbdx_since *since, float enough) {
+static float ipbdx_near_motion(ipbd_world *world, ipbdx_since *since, float enough) {
     float most = 0.0f;
     int a, b;
+    ipbdx_place_moves(world);
     isphpbdx_run(&world->desc.parallel, ipbdx_moves_task, since, world->counts.bodies);
     for (a = 0; a < world->counts.bodies; ++a)
         for (b = a; b < world->counts.bodies && !(most > enough); ++b) {
