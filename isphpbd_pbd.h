@@ -471,7 +471,8 @@ ISPHPBD_API isphpbd_result ipbd_set_owner(ipbd_world *world, const void *owner, 
 enum {
     IPBD_STEP_CONTACTS_FULL = 1, /* capacity.contacts: some soft contacts were ignored */
     IPBD_STEP_QUARANTINE = 2,    /* a vertex became non-finite and was put back: the input was too violent */
-    IPBD_STEP_FROZEN = 4,        /* colliding parts had to move as one piece for a substep: more substeps help */
+    IPBD_STEP_FROZEN = 4,        /* colliding parts had to move as one piece for a substep: more substeps help. Such
+                                    steps cost several times as much as others */
     IPBD_STEP_REFUSED = 8        /* see ipbd_step_info.result: nothing happened */
 };
 typedef struct ipbd_step_info {
@@ -1458,7 +1459,7 @@ typedef struct ipbdx_partial {                                /* what one slab c
     float fastest, forced; /* forced: largest stretch of a tether that a collider brought about in this substep */
     float drift; /* m^2, of ipbdx_drift.rest */
     float blow; /* m, by which the fastest collider came nearer to a face of the body that it hit; of the first slab */
-    int contacts, quarantined;
+    int contacts, quarantined, held; /* held: by colliders, against what the final clamp did */
 } ipbdx_partial;
 
 typedef struct ipbdx_motion {
@@ -1519,8 +1520,11 @@ struct ipbd_world {
     isphpbd_vec3 *origins;   /* positions when the substep began */
     int plan_steps, plan_age; /* substeps that a list with plans is for; that it has been used for */
     bool plan_broken;         /* it was made anew within its substep */
+    uint8_t *braked;         /* one more than the last round of the final clamp that moved a vertex; 0: none did */
     float *grips;            /* kg m: friction that what presses on a vertex in this substep still allows */
+    isphpbd_vec3 *placed;    /* where colliders have left vertices, before supports */
     float shove;             /* m, by which supports have moved a vertex at most: maybe into a collider */
+    float most_shove;        /* m, farther from where it was placed none is moved */
     float pair_margin;       /* m: what was nearer than that beyond the contact distance was listed */
     bool pairs_local;        /* the list is that of a violent substep */
     float pair_drift;        /* m, by which parts that are near each other can have come nearer since */
@@ -1640,6 +1644,8 @@ static void ipbdx_lay_out_rest(ipbd_world *w, isphpbdx_layout *l) {
     w->reference = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->reference);
     w->listed = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->listed);
     w->origins = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->origins);
+    w->placed = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->placed);
+    w->braked = (uint8_t *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->braked);
     w->grips = (float *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->grips);
     w->pair_limit = c->contacts;
 }
@@ -4510,18 +4516,23 @@ static void ipbdx_resolve_hit(ipbd_world *world, const ipbdx_body *body, int v, 
     ipbdx_put3(from, start), ipbdx_put3(x, now);
     ipbdx_note_touch(world, v, slot, isphpbdx_sub(now, old), n);
 }
-static bool ipbdx_collide_pair(ipbd_world *world, const ipbdx_body *body, int v, int slot) {
+static bool ipbdx_find_hit(const ipbd_world *world, const ipbdx_body *body, int v, int slot, isphpbd_vec3 *at,
+                           ipbdx_hit *hit) {
     const ipbdx_collider *c = world->colliders + slot;
     isphpbd_vec3 a = ipbdx_pose_local(c->start, ipbdx_v3(world->starts + 4 * (size_t)v));
     isphpbd_vec3 b = ipbdx_pose_local(c->end, ipbdx_v3(world->positions + 4 * (size_t)v));
     float r = 0.5f * body->thickness, reach = c->bound + r + isphpbdx_length(isphpbdx_sub(b, a)),
           far2 = isphpbdx_min(reach * reach, 16.0f * IPBDX_LIMIT * IPBDX_LIMIT);
-    ipbdx_hit hit;
+    *at = b;
     if (!(isphpbdx_dot(b, b) <= far2)) return false; /* far away; or beyond all limits: then the end puts it back */
-    if (!(c->type == IPBD_MESH ? ipbdx_mesh_hit(world, slot, a, b, r, &hit)
-                               : ipbdx_volume_hit(world, slot, a, b, r, &hit)))
-        return false;
-    ipbdx_resolve_hit(world, body, v, slot, b, hit);
+    return c->type == IPBD_MESH ? ipbdx_mesh_hit(world, slot, a, b, r, hit)
+                                : ipbdx_volume_hit(world, slot, a, b, r, hit);
+}
+static bool ipbdx_collide_pair(ipbd_world *world, const ipbdx_body *body, int v, int slot) {
+    isphpbd_vec3 at;
+    ipbdx_hit hit;
+    if (!ipbdx_find_hit(world, body, v, slot, &at, &hit)) return false;
+    ipbdx_resolve_hit(world, body, v, slot, at, hit);
     return true;
 }
 /* Whether the first pin of a vertex is itself inside one of the colliders that touch the vertex: then that pin, not the
@@ -6269,10 +6280,23 @@ static bool ipbdx_find_support(ipbd_world *world, const ipbdx_contact *c, ipbdx_
     s->weight = isphpbdx_max(s->weight, 0.5f * lever); /* one with a short lever moves at most twice what is missing */
     return any;
 }
+/* A loop of contacts that contradict each other would double a push with each of them. */
+static bool ipbdx_shoves_too_far(const ipbd_world *world, const ipbdx_contact *c, const ipbdx_support *s,
+                                 isphpbd_vec3 direction, float step) {
+    int k;
+    for (k = 0; k < 4; ++k) {
+        const float *x = world->positions + 4 * (size_t)c->v[k];
+        const isphpbd_vec3 from = isphpbdx_sub(ipbdx_v3(x), world->placed[c->v[k]]);
+        const isphpbd_vec3 to = isphpbdx_madd(from, direction, c->weight[k] * x[3] * step);
+        if (!s->held[k] && !(isphpbdx_dot(to, to) <= world->most_shove * world->most_shove)) return true;
+    }
+    return false;
+}
 /* The colliders take what those that they hold would have got. */
 static void ipbdx_push_loose(ipbd_world *world, const ipbdx_contact *c, const ipbdx_support *s, isphpbd_vec3 direction,
                              float step) {
     int k;
+    if (ipbdx_shoves_too_far(world, c, s, direction, step)) return;
     for (k = 0; k < 4; ++k) {
         float *x = world->positions + 4 * (size_t)c->v[k];
         const float way = c->weight[k] * x[3] * step;
@@ -6303,10 +6327,25 @@ static void ipbdx_support_contact(ipbd_world *world, ipbdx_contact *c) {
     if (length > IPBDX_TINY && length < IPBDX_REST_SPEED * world->h)
         ipbdx_push_loose(world, c, &support, slip, -ipbdx_take_grip(world, c, length / support.weight) / length);
 }
+/* Remembers where vertices are, and allows what lies on others to be moved by as much as colliders moved any of them,
+   and a contact distance. */
+static void ipbdx_begin_supports(ipbd_world *world) {
+    float most = 0.0f;
+    int v, k;
+    for (v = 0; v < world->counts.vertices; ++v) {
+        const float *x = world->positions + 4 * (size_t)v;
+        const ipbdx_touch *touch = world->touches + 2 * (size_t)v;
+        world->placed[v] = ipbdx_v3(x);
+        for (k = 0; k < 2 && touch[k].collider; ++k)
+            most = isphpbdx_max(most, isphpbdx_dot(touch[k].push, touch[k].push) * x[3] * x[3]);
+    }
+    world->most_shove = sqrtf(most) + world->pair_thickness;
+}
 static void ipbdx_support_contacts(ipbd_world *world) {
     int i;
     world->shove = 0.0f;
-    if (!world->touching) return;
+    if (!world->touching || !world->contact_count) return;
+    ipbdx_begin_supports(world);
     for (i = 0; i < world->contact_count; ++i) ipbdx_support_contact(world, world->contacts + i);
 }
 /* Parts that were moved apart because they had been too near must not fly apart: the speed of that push is taken back;
@@ -6392,43 +6431,145 @@ static bool ipbdx_moves_apart(const ipbdx_near_pair *p, const ipbdx_gap *start) 
 /* Rounds of the clamp: first only what leads to the crossing is taken away, then all relative motion, then all
    motion. */
 typedef enum ipbdx_brake { IPBDX_BRAKE_PART = 0, IPBDX_BRAKE_RELATIVE, IPBDX_BRAKE_ALL } ipbdx_brake;
+#define IPBDX_RELATIVE_ROUND 10 /* from which on relative motion, and all, is taken away, and which is the last */
+#define IPBDX_FREEZING_ROUND 40
+#define IPBDX_CLAMP_ROUNDS   120
+#define IPBDX_HOLDS          4 /* times that colliders get the word between rounds */
 
-/* True if the pair would cross or come much nearer than it was; it is stopped then. */
-static bool ipbdx_clamp_pair(ipbd_world *world, int index, ipbdx_brake brake) {
-    ipbdx_near_pair p;
+/* True if the pair would cross or come much nearer than it was. t: when, so that less can be taken away. */
+static bool ipbdx_must_stop(const ipbd_world *world, const ipbdx_near_pair *p, float speed, float *t) {
     ipbdx_gap start, gap;
-    float speed, limit, t = 0.0f;
-    int k;
-    if (world->pairs[index].gap > world->pair_drift + 0.1f * world->pair_thickness) return false;
-    ipbdx_pair_corners(world, index, &p);
-    speed = ipbdx_pair_paths(world, &p);
-    if (speed == 0.0f) return false; /* stopped already */
-    ipbdx_measure_gap(p.x, p.split, &start);
-    limit = isphpbdx_max(0.5f * start.distance, ipbdx_least_gap(world, &p, start.distance));
-    limit = isphpbdx_min(limit, 0.1f * world->bodies[world->vertex_body[p.v[0]]].thickness);
+    float limit;
+    ipbdx_measure_gap(p->x, p->split, &start);
+    limit = isphpbdx_max(0.5f * start.distance, ipbdx_least_gap(world, p, start.distance));
+    limit = isphpbdx_min(limit, 0.1f * world->bodies[world->vertex_body[p->v[0]]].thickness);
+    *t = 0.0f;
     if (start.distance > speed + limit) return false;
-    if (start.distance > 1.1f * limit) {
-        t = ipbdx_advance(&p, speed, limit, &gap);
-        if (!(t <= 1.0f) || (gap.distance > 1.05f * limit && ipbdx_keeps_side(&p, &gap, limit))) return false;
-    } else if (ipbdx_moves_apart(&p, &start)) {
-        return false;
-    }
-    if (brake != IPBDX_BRAKE_ALL) ipbdx_stop_pair(world, &p, brake == IPBDX_BRAKE_PART ? 0.8f * t : 0.0f);
-    for (k = 0; k < 4 && brake == IPBDX_BRAKE_ALL; ++k)
-        if (world->positions[4 * (size_t)p.v[k] + 3] > 0.0f) ipbdx_put3(world->positions + 4 * (size_t)p.v[k], p.x[k]);
+    if (!(start.distance > 1.1f * limit)) return !ipbdx_moves_apart(p, &start);
+    *t = ipbdx_advance(p, speed, limit, &gap);
+    return *t <= 1.0f && !(gap.distance > 1.05f * limit && ipbdx_keeps_side(p, &gap, limit));
+}
+/* A pair of which nothing was moved since it was looked at is still all right. */
+static bool ipbdx_is_settled(const ipbd_world *world, const ipbdx_near_pair *p, int round) {
+    int k;
+    for (k = 0; k < 4; ++k)
+        if (world->braked[p->v[k]] >= round) return false;
     return true;
 }
-static void ipbdx_clamp_contacts(ipbd_world *world) {
-    uint64_t began = isphpbdx_ticks(&world->desc.clock);
-    int round, i, stopped = 1;
-    if (!world->soft) return;
-    ipbdx_renew_pairs(world);
-    for (round = 0; round < 120 && stopped; ++round) {
-        ipbdx_brake brake = round < 10 ? IPBDX_BRAKE_PART : round < 40 ? IPBDX_BRAKE_RELATIVE : IPBDX_BRAKE_ALL;
-        for (i = 0, stopped = 0; i < world->pair_count; ++i) stopped += ipbdx_clamp_pair(world, i, brake);
+static bool ipbdx_clamp_pair(ipbd_world *world, int index, int round, ipbdx_brake brake) {
+    ipbdx_near_pair p;
+    float speed, t;
+    int k;
+    if (world->pairs[index].gap > world->pair_drift + 0.12f * world->pair_thickness) return false;
+    ipbdx_pair_corners(world, index, &p);
+    if (ipbdx_is_settled(world, &p, round)) return false;
+    speed = ipbdx_pair_paths(world, &p);
+    if (speed == 0.0f || !ipbdx_must_stop(world, &p, speed, &t)) return false; /* without speed it is stopped already */
+    if (brake != IPBDX_BRAKE_ALL) ipbdx_stop_pair(world, &p, brake == IPBDX_BRAKE_PART ? 0.8f * t : 0.0f);
+    for (k = 0; k < 4; ++k) {
+        float *x = world->positions + 4 * (size_t)p.v[k];
+        if (brake == IPBDX_BRAKE_ALL && x[3] > 0.0f) ipbdx_put3(x, p.x[k]);
+        world->braked[p.v[k]] = (uint8_t)(round + 1);
+    }
+    return true;
+}
+/* Until nothing is left to stop; answers the round that comes next. */
+static int ipbdx_clamp_rounds(ipbd_world *world, int round) {
+    int i, stopped = 1;
+    for (; round < IPBDX_CLAMP_ROUNDS && stopped; ++round) {
+        const ipbdx_brake brake = round < IPBDX_RELATIVE_ROUND   ? IPBDX_BRAKE_PART
+                                  : round < IPBDX_FREEZING_ROUND ? IPBDX_BRAKE_RELATIVE
+                                                                 : IPBDX_BRAKE_ALL;
+        for (i = 0, stopped = 0; i < world->pair_count; ++i) stopped += ipbdx_clamp_pair(world, i, round, brake);
         if (stopped) ipbdx_renew_pairs(world);
         world->last.impacts += stopped;
         if (stopped && brake == IPBDX_BRAKE_ALL) world->flags |= IPBD_STEP_FROZEN;
+    }
+    return round;
+}
+/* What the clamp carries on may end behind a collider, which was met before. */
+typedef struct ipbdx_hold {
+    ipbd_world *world;
+    int round;
+    bool last;
+} ipbdx_hold;
+
+/* The collider behind whose surface the vertex has got in this substep; none: -1. */
+static int ipbdx_went_through(const ipbd_world *world, const ipbdx_body *body, int v, const ipbdx_near *near_list) {
+    int i;
+    for (i = 0; i < near_list->count && world->positions[4 * (size_t)v + 3] > 0.0f; ++i) {
+        isphpbd_vec3 at;
+        ipbdx_hit hit;
+        if (ipbdx_path_is_off(world, v, near_list->low[i], near_list->high[i])) continue;
+        if (ipbdx_find_hit(world, body, v, near_list->slots[i], &at, &hit) && hit.before > 0.0f &&
+            hit.depth > 0.5f * body->thickness)
+            return near_list->slots[i];
+    }
+    return -1;
+}
+/* Colliders push it out, and it gives way to nothing then. At last, and what sleeps, goes back to where it was: out of
+   all that stands still. */
+static bool ipbdx_hold_vertex(const ipbdx_hold *hold, const ipbdx_body *body, int v, const ipbdx_near *near_list) {
+    ipbd_world *world = hold->world;
+    const int slot = world->braked[v] ? ipbdx_went_through(world, body, v, near_list) : -1;
+    const ipbdx_collider *c = world->colliders + slot;
+    if (slot < 0) return false;
+    if (body->asleep || (hold->last && ipbdx_pose_equal(c->start, c->end)))
+        ipbdx_put3(world->positions + 4 * (size_t)v, world->origins[v]);
+    else (void)ipbdx_collide_vertex(world, body, v, near_list);
+    world->braked[v] = (uint8_t)isphpbdx_maxi(hold->round, 1);
+    return true;
+}
+static int ipbdx_hold_slab(const ipbdx_hold *hold, const ipbdx_slab *slab) {
+    ipbd_world *world = hold->world;
+    const ipbdx_body *body = world->bodies + slab->body;
+    int v, begin = body->vertex_begin + slab->vertex_begin, end = body->vertex_begin + slab->vertex_end, held = 0,
+           next = 0;
+    ipbdx_near near_list;
+    for (v = begin; v < end && !world->braked[v];) ++v;
+    begin = v;
+    while (begin < end && next < world->counts.colliders) {
+        next = ipbdx_list_near(world, slab, next, &near_list);
+        for (v = begin; v < end && near_list.met; ++v) held += ipbdx_hold_vertex(hold, body, v, &near_list);
+    }
+    return held;
+}
+static void ipbdx_hold_task(void *context, int index) {
+    const ipbdx_hold *hold = (const ipbdx_hold *)context;
+    const ipbdx_body *body = hold->world->bodies + index;
+    int i;
+    for (i = body->slab_begin; i < body->slab_begin + body->slab_interior && ipbdx_soft(body); ++i) {
+        ipbdx_partial *partial = hold->world->partials + i;
+        partial->held = ipbdx_hold_slab(hold, hold->world->slabs + i);
+        partial->contacts = isphpbdx_maxi(partial->contacts, partial->held);
+    }
+}
+static bool ipbdx_hold_back(ipbd_world *world, int round, bool last) {
+    ipbdx_hold hold;
+    bool any = false;
+    int a, i;
+    hold.world = world, hold.round = round, hold.last = last;
+    isphpbdx_run(&world->desc.parallel, ipbdx_hold_task, &hold, world->counts.bodies);
+    for (a = 0; a < world->counts.bodies; ++a) {
+        const ipbdx_body *body = world->bodies + a;
+        for (i = body->slab_begin; i < body->slab_begin + body->slab_interior && ipbdx_soft(body); ++i)
+            any = any || world->partials[i].held > 0;
+    }
+    if (any) ipbdx_renew_pairs(world);
+    return any;
+}
+static void ipbdx_clamp_contacts(ipbd_world *world) {
+    uint64_t began = isphpbdx_ticks(&world->desc.clock);
+    const int before = world->last.impacts;
+    int round, holds;
+    if (!world->soft) return;
+    memset(world->braked, 0, (size_t)world->counts.vertices);
+    ipbdx_renew_pairs(world);
+    round = ipbdx_clamp_rounds(world, 0);
+    for (holds = 1; holds <= IPBDX_HOLDS && world->touching && world->last.impacts > before; ++holds) {
+        if (holds == IPBDX_HOLDS) round = isphpbdx_maxi(round, IPBDX_FREEZING_ROUND);
+        if (!ipbdx_hold_back(world, round, holds == IPBDX_HOLDS)) break;
+        round = ipbdx_clamp_rounds(world, round);
     }
     world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
 }
