@@ -415,7 +415,7 @@ typedef struct ipbd_capacity {
     int bodies;             /* default 64; bodies, colliders and skins at most 65535 */
     int vertices;           /* after welding; default 16384 */
     int input_vertices;     /* before welding; default 16384 */
-    int triangles;          /* surface; default 32768 */
+    int triangles;          /* surface; three lines that collide with soft parts count as one; default 32768 */
     int edges;              /* stretch, shear, distance bend, links; default 98304 */
     int dihedral_bends;     /* default 8192 */
     int isometric_bends;    /* default 49152 */
@@ -473,7 +473,8 @@ ISPHPBD_API isphpbd_result ipbd_set_owner(ipbd_world *world, const void *owner, 
 enum {
     IPBD_STEP_CONTACTS_FULL = 1, /* capacity.contacts: some soft contacts were ignored */
     IPBD_STEP_QUARANTINE = 2,    /* a vertex became non-finite and was put back: the input was too violent */
-    IPBD_STEP_FROZEN = 4,        /* colliding parts had to move as one piece for a substep: more substeps help */
+    IPBD_STEP_FROZEN = 4,        /* colliding parts had to move as one piece for a substep: more substeps help. Such
+                                    steps cost several times as much as others */
     IPBD_STEP_REFUSED = 8,       /* see ipbd_step_info.result: nothing happened */
     IPBD_STEP_SPEED_CLAMPED = 16 /* desc.max_speed: a body was faster, or a part of it */
 };
@@ -1344,7 +1345,7 @@ typedef struct ipbdx_slab {
 typedef struct ipbdx_body {
     uint32_t generation, used; /* generation survives the body */
     int vertex_begin, vertex_count, input_begin, input_count, triangle_begin, triangle_count;
-    int edge_begin, edge_count; /* unique edges of the surface triangles */
+    int edge_begin, edge_count; /* that soft parts can meet: of the surface triangles, each once, and lines */
     int group_begin[IPBDX_STORES], group_count[IPBDX_STORES];
     int slab_begin, slab_interior, slab_count; /* interiors first, then the seams between them */
     int constraint_count[IPBDX_KINDS];         /* without padding */
@@ -1417,7 +1418,7 @@ typedef struct ipbdx_seat {
 typedef struct ipbdx_pin { /* of every vertex; idle where the vertex is free */
     isphpbd_vec3 from, to; /* attached: to is the point in the collider's frame */
     uint32_t pinned;       /* 0 free, 1 pinned, else 2 + slot of the collider */
-    uint32_t surface;      /* 1: on a surface triangle or line, so it takes part in soft contacts */
+    uint32_t surface;      /* 1: on an edge that soft parts can meet, so it takes part in soft contacts */
     ipbdx_tether tethers[IPBDX_TETHERS]; /* nearest first */
 } ipbdx_pin;
 
@@ -1447,6 +1448,7 @@ typedef struct ipbdx_pair {
 typedef struct ipbdx_drift {
     isphpbd_vec3 start, mean; /* of all of it, to the start of the substep and until now */
     float rest;               /* what deviates from that at most */
+    int moves_begin;          /* of its nodes in world->moves */
     uint32_t asleep;          /* when pairs were listed: what sleeps was not looked at */
 } ipbdx_drift;                /* of a body */
 
@@ -1468,7 +1470,7 @@ typedef struct ipbdx_partial {                                /* what one slab c
     float drift; /* m^2, of ipbdx_drift.rest */
     float way;   /* m, the longest way along an axis in this substep */
     float blow; /* m, by which the fastest collider came nearer to a face of the body that it hit; of the first slab */
-    int contacts, quarantined;
+    int contacts, quarantined, held; /* held: by colliders, against what the final clamp did */
 } ipbdx_partial;
 
 typedef struct ipbdx_motion {
@@ -1520,7 +1522,7 @@ struct ipbd_world {
     ipbdx_bind *binds;
     /* soft contacts: rebuilt, never saved */
     float *triangle_nodes, *edge_nodes; /* bounds of balanced trees over each body's triangles and surface edges */
-    ipbdx_moves *moves;                 /* of the nodes over triangles */
+    ipbdx_moves *moves;                 /* of the nodes over edges: see ipbdx_moves_tree() */
     ipbdx_pair *pairs;
     int point_pair_count, pair_count;
     ipbdx_contact *contacts;
@@ -1530,8 +1532,11 @@ struct ipbd_world {
     isphpbd_vec3 *origins;   /* positions when the substep began */
     int plan_steps, plan_age; /* substeps that a list with plans is for; that it has been used for */
     bool plan_broken;         /* it was made anew within its substep */
+    uint8_t *braked;         /* one more than the last round of the final clamp that moved a vertex; 0: none did */
     float *grips;            /* kg m: friction that what presses on a vertex in this substep still allows */
+    isphpbd_vec3 *placed;    /* where colliders have left vertices, before supports */
     float shove;             /* m, by which supports have moved a vertex at most: maybe into a collider */
+    float most_shove;        /* m, farther from where it was placed none is moved */
     float pair_margin;       /* m: what was nearer than that beyond the contact distance was listed */
     bool pairs_local;        /* the list is that of a violent substep */
     float pair_drift;        /* m, by which parts that are near each other can have come nearer since */
@@ -1646,11 +1651,14 @@ static void ipbdx_lay_out_rest(ipbd_world *w, isphpbdx_layout *l) {
     w->block_contacts = (int *)isphpbdx_take(l, (size_t)c->contacts / IPBDX_PAIR_BLOCK + 1, sizeof(int));
     w->triangle_nodes = (float *)isphpbdx_take(l, (size_t)c->triangles * soft, 24);
     w->edge_nodes = (float *)isphpbdx_take(l, (size_t)c->triangles * 3 * soft, 24);
-    w->moves = (ipbdx_moves *)isphpbdx_take(l, (size_t)c->triangles * soft, sizeof *w->moves);
+    w->moves = (ipbdx_moves *)isphpbdx_take(l, ((size_t)c->triangles * 3 / 2 + (size_t)c->bodies) * soft,
+                                            sizeof *w->moves);
     w->drifts = (ipbdx_drift *)isphpbdx_take(l, (size_t)c->bodies, sizeof *w->drifts);
     w->reference = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->reference);
     w->listed = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->listed);
     w->origins = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->origins);
+    w->placed = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->placed);
+    w->braked = (uint8_t *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->braked);
     w->grips = (float *)isphpbdx_take(l, (size_t)c->vertices * soft, sizeof *w->grips);
     w->pair_limit = c->contacts;
 }
@@ -1881,7 +1889,7 @@ static void ipbdx_build_lay_out(ipbdx_build *b, isphpbdx_layout *l) {
     b->chain = (uint32_t *)isphpbdx_take(l, n, 4);
     b->triangles = (uint32_t *)isphpbdx_take(l, room, 12);
     b->neighbours = (uint32_t *)isphpbdx_take(l, room, 12);
-    b->surface_edges = (uint32_t *)isphpbdx_take(l, room * 3, 8);
+    b->surface_edges = (uint32_t *)isphpbdx_take(l, room * 3 + (size_t)b->desc->mesh.line_count, 8);
     b->queue = (uint32_t *)isphpbdx_take(l, room + n, 4);
     b->tetrahedra = (uint32_t *)isphpbdx_take(l, (size_t)b->desc->mesh.tetrahedron_count, 16);
     b->lines = (uint32_t *)isphpbdx_take(l, (size_t)b->desc->mesh.line_count, 8);
@@ -2017,7 +2025,7 @@ static void ipbdx_build_measure(ipbdx_build *b) {
     int edges = 3 * m->triangle_count + 6 * m->tetrahedron_count + 2 * m->line_count;
     b->input_count = m->vertex_count;
     b->triangle_room = m->tetrahedron_count && !m->triangle_count ? 4 * m->tetrahedron_count : m->triangle_count;
-    b->record_room = isphpbdx_maxi(edges, 3 * b->triangle_room);
+    b->record_room = isphpbdx_maxi(edges, 3 * b->triangle_room + m->line_count);
     b->item_room = edges + 3 * m->triangle_count + m->tetrahedron_count + m->line_count + b->desc->link_count;
     b->table_size = 16;
     while (b->table_size < 2u * (uint32_t)b->input_count) b->table_size *= 2u;
@@ -2177,7 +2185,6 @@ static void ipbdx_link_neighbours(ipbdx_build *b) {
     }
     ipbdx_sort_records(b, count);
     b->closed = count > 0;
-    b->surface_edge_count = 0;
     for (i = 0; i < count;) {
         int end = i + 1;
         while (end < count && b->records[end].key == b->records[i].key) ++end;
@@ -2187,10 +2194,24 @@ static void ipbdx_link_neighbours(ipbdx_build *b) {
             b->neighbours[b->records[i].index] = b->records[i + 1].index;
             b->neighbours[b->records[i + 1].index] = b->records[i].index;
         }
-        b->surface_edges[2 * (size_t)b->surface_edge_count] = (uint32_t)(b->records[i].key >> 32);
-        b->surface_edges[2 * (size_t)b->surface_edge_count + 1] = (uint32_t)b->records[i].key;
-        ++b->surface_edge_count;
         i = end;
+    }
+}
+/* Each edge once that soft parts can meet: those of triangles, which are the records that were sorted last, and lines.
+   Lines of what meets nothing soft need no room. */
+static void ipbdx_list_edges(ipbdx_build *b) {
+    int i, count = 3 * b->triangle_count;
+    for (i = 0; i < b->line_count && (b->desc->self_collision || b->desc->soft_collision); ++i, ++count) {
+        b->records[count].key = ipbdx_edge_key(b->lines[2 * i], b->lines[2 * i + 1]);
+        b->records[count].extra = 0, b->records[count].index = (uint32_t)count;
+    }
+    if (count > 3 * b->triangle_count) ipbdx_sort_records(b, count);
+    b->surface_edge_count = 0;
+    for (i = 0; i < count; ++i) {
+        uint32_t *edge = b->surface_edges + 2 * (size_t)b->surface_edge_count;
+        if (i > 0 && b->records[i].key == b->records[i - 1].key) continue;
+        edge[0] = (uint32_t)(b->records[i].key >> 32), edge[1] = (uint32_t)b->records[i].key;
+        ++b->surface_edge_count;
     }
 }
 static void ipbdx_flip(ipbdx_build *b, uint32_t triangle) {
@@ -2246,6 +2267,7 @@ static isphpbd_result ipbdx_clean_mesh(ipbdx_build *b) {
         if (b->lines[2 * i] == b->lines[2 * i + 1]) ++b->report.zero_edges;
     }
     b->line_count = b->desc->mesh.line_count;
+    ipbdx_list_edges(b);
     if (b->report.non_manifold_edges)
         return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "an edge belongs to more than two triangles");
     if (b->report.flat_tetrahedra) return ipbdx_refuse(&b->logger, ISPHPBD_BAD_MESH, "a tetrahedron is flat");
@@ -2761,7 +2783,8 @@ ISPHPBD_API isphpbd_result ipbd_capacity_add(ipbd_capacity *capacity, const ipbd
     if (result == ISPHPBD_OK) {
         capacity->bodies += 1;
         capacity->vertices += build.vertex_count, capacity->input_vertices += build.input_count;
-        capacity->triangles += build.triangle_count, capacity->slabs += build.slab_count;
+        capacity->triangles += isphpbdx_maxi(build.triangle_count, (build.surface_edge_count + 2) / 3);
+        capacity->slabs += build.slab_count;
         for (i = 0; i < IPBDX_STORES; ++i) *ipbdx_store_capacity(capacity, i) += 4 * build.group_count[i];
     }
     ipbdx_build_free(&used, block, bytes);
@@ -2899,7 +2922,7 @@ static void ipbdx_commit_vertices(ipbd_world *world, const ipbdx_build *b, int s
     for (i = b->input_count - 1; i >= 0; --i)
         if (b->map[i] != IPBD_NO_VERTEX) world->vertex_input[begin + (int)b->map[i]] = (uint32_t)i;
     memcpy(world->vertex_map + world->counts.inputs, b->map, (size_t)b->input_count * 4);
-    for (i = 0; i < 3 * b->triangle_count; ++i) world->pins[begin + (int)b->triangles[i]].surface = 1;
+    for (i = 0; i < 2 * b->surface_edge_count; ++i) world->pins[begin + (int)b->surface_edges[i]].surface = 1;
 }
 static void ipbdx_commit_surface(ipbd_world *world, const ipbdx_build *b, int slot) {
     uint32_t *triangles = world->triangles + 3 * (size_t)world->counts.triangles;
@@ -2970,7 +2993,8 @@ static const char *ipbdx_no_room(const ipbd_world *world, const ipbdx_build *b) 
     int k;
     if (n->vertices + b->vertex_count > c->vertices) return "raise capacity.vertices";
     if (n->inputs + b->input_count > c->input_vertices) return "raise capacity.input_vertices";
-    if (n->triangles + b->triangle_count > c->triangles) return "raise capacity.triangles";
+    if (n->triangles + b->triangle_count > c->triangles || n->surface_edges + b->surface_edge_count > 3 * c->triangles)
+        return "raise capacity.triangles";
     if (n->slabs + b->slab_count > c->slabs) return "raise capacity.slabs";
     for (k = 0; k < IPBDX_STORES; ++k)
         if (n->groups[k] + b->group_count[k] > ipbdx_store_room(c, k)) return stores[k];
@@ -4534,11 +4558,13 @@ static bool ipbdx_mesh_hit(const ipbd_world *world, int slot, isphpbd_vec3 a, is
     hit->depth = r - s.nearest, hit->before = isphpbdx_dot(hit->normal, isphpbdx_sub(a, s.closest));
     return true;
 }
-/* How far the start of a vertex may still come out of a collider in this substep: a sweep more is no reason for more. */
+/* How far the start of a vertex may still come out of a collider in this substep. What has a mass meets bodies in many
+   sweeps, and each is no reason for more. */
 static float ipbdx_way_out(const ipbd_world *world, int v, int slot) {
     const ipbdx_touch *touch = world->touches + 2 * (size_t)v;
     float way = IPBDX_PUSH_SPEED * world->h;
     int k;
+    if (!(world->colliders[slot].inverse_mass > 0.0f)) return way;
     for (k = 0; k < 2 && touch[k].collider; ++k)
         if (touch[k].collider == (uint32_t)slot + 1u) way -= touch[k].out;
     return isphpbdx_max(way, 0.0f);
@@ -4585,18 +4611,23 @@ static void ipbdx_resolve_hit(ipbd_world *world, const ipbdx_body *body, int v, 
     ipbdx_note_touch(world, v, slot, isphpbdx_sub(now, old), n, isphpbdx_length(isphpbdx_sub(start, ipbdx_v3(from))));
     ipbdx_put3(from, start), ipbdx_put3(x, now);
 }
-static bool ipbdx_collide_pair(ipbd_world *world, const ipbdx_body *body, int v, int slot) {
+static bool ipbdx_find_hit(const ipbd_world *world, const ipbdx_body *body, int v, int slot, isphpbd_vec3 *at,
+                           ipbdx_hit *hit) {
     const ipbdx_collider *c = world->colliders + slot;
     isphpbd_vec3 a = ipbdx_pose_local(c->start, ipbdx_v3(world->starts + 4 * (size_t)v));
     isphpbd_vec3 b = ipbdx_pose_local(c->end, ipbdx_v3(world->positions + 4 * (size_t)v));
     float r = 0.5f * body->thickness, reach = c->bound + r + isphpbdx_length(isphpbdx_sub(b, a)),
           far2 = isphpbdx_min(reach * reach, 16.0f * IPBDX_LIMIT * IPBDX_LIMIT);
-    ipbdx_hit hit;
+    *at = b;
     if (!(isphpbdx_dot(b, b) <= far2)) return false; /* far away; or beyond all limits: then the end puts it back */
-    if (!(c->type == IPBD_MESH ? ipbdx_mesh_hit(world, slot, a, b, r, &hit)
-                               : ipbdx_volume_hit(world, slot, a, b, r, &hit)))
-        return false;
-    ipbdx_resolve_hit(world, body, v, slot, b, hit);
+    return c->type == IPBD_MESH ? ipbdx_mesh_hit(world, slot, a, b, r, hit)
+                                : ipbdx_volume_hit(world, slot, a, b, r, hit);
+}
+static bool ipbdx_collide_pair(ipbd_world *world, const ipbdx_body *body, int v, int slot) {
+    isphpbd_vec3 at;
+    ipbdx_hit hit;
+    if (!ipbdx_find_hit(world, body, v, slot, &at, &hit)) return false;
+    ipbdx_resolve_hit(world, body, v, slot, at, hit);
     return true;
 }
 /* Whether the first pin of a vertex is itself inside one of the colliders that touch the vertex: then that pin, not the
@@ -5533,8 +5564,8 @@ static void ipbdx_refit_task(void *context, int index) {
     const ipbdx_body *body = world->bodies + index / 2;
     ipbdx_tree tree;
     ipbdx_visit root;
-    if (!ipbdx_soft(body) || !body->triangle_count) return;
     tree = ipbdx_tree_of(world, body, index % 2 != 0);
+    if (!ipbdx_soft(body) || !tree.count) return;
     root.node = 0, root.low = 0, root.high = tree.count;
     ipbdx_tree_refit(world, &tree, root);
 }
@@ -5929,16 +5960,29 @@ static void ipbdx_find_nearing(ipbdx_nearing *s, ipbdx_visit a, ipbdx_visit b) {
     ipbdx_find_nearing(s, left, p == q ? left : b), ipbdx_find_nearing(s, right, p == q ? right : b);
     if (p == q) ipbdx_find_nearing(s, left, right);
 }
+/* Over edges, which all that takes part has; without the last level of nodes, which halves their number. */
+static ipbdx_tree ipbdx_moves_tree(const ipbd_world *world, const ipbdx_body *body) {
+    ipbdx_tree tree = ipbdx_tree_of(world, body, true);
+    tree.leaf_begin = tree.leaf_begin / 2;
+    return tree;
+}
+static void ipbdx_place_moves(ipbd_world *world) {
+    int a, next = 0;
+    for (a = 0; a < world->counts.bodies; ++a) {
+        world->drifts[a].moves_begin = next;
+        if (ipbdx_soft(world->bodies + a)) next += 2 * ipbdx_moves_tree(world, world->bodies + a).leaf_begin + 1;
+    }
+}
 static float ipbdx_bodies_nearing(const ipbd_world *world, int a, int b, float enough) {
     const ipbdx_body *p = world->bodies + a, *q = world->bodies + b;
     ipbdx_nearing s;
     ipbdx_visit first, second;
-    s.a = world->moves + p->triangle_begin, s.b = world->moves + q->triangle_begin;
-    s.a_leaves = ipbdx_tree_of(world, p, false).leaf_begin, s.b_leaves = ipbdx_tree_of(world, q, false).leaf_begin;
+    s.a = world->moves + world->drifts[a].moves_begin, s.b = world->moves + world->drifts[b].moves_begin;
+    s.a_leaves = ipbdx_moves_tree(world, p).leaf_begin, s.b_leaves = ipbdx_moves_tree(world, q).leaf_begin;
     s.reach = IPBDX_ALERT * 0.5f * (p->thickness + q->thickness), s.most = 0.0f, s.enough = enough;
     first.node = second.node = first.low = second.low = 0;
-    first.high = p->triangle_count, second.high = q->triangle_count;
-    if (p->triangle_count && q->triangle_count) ipbdx_find_nearing(&s, first, second);
+    first.high = p->edge_count, second.high = q->edge_count;
+    if (p->edge_count && q->edge_count) ipbdx_find_nearing(&s, first, second);
     return s.most;
 }
 static void ipbdx_moves_task(void *context, int index) {
@@ -5946,15 +5990,16 @@ static void ipbdx_moves_task(void *context, int index) {
     const ipbdx_body *body = since->world->bodies + index;
     ipbdx_tree tree;
     ipbdx_visit root;
-    if (!ipbdx_soft(body) || !body->triangle_count) return;
-    tree = ipbdx_tree_of(since->world, body, false);
+    if (!ipbdx_soft(body) || !body->edge_count) return;
+    tree = ipbdx_moves_tree(since->world, body);
     root.node = 0, root.low = 0, root.high = tree.count;
-    ipbdx_moves_refit(since, &tree, since->world->moves + body->triangle_begin, root);
+    ipbdx_moves_refit(since, &tree, since->world->moves + since->world->drifts[index].moves_begin, root);
 }
 /* Follows ipbdx_soft_motion() of the same; if it is more than `enough` the answer is just more. */
-static float ipbdx_near_motion(const ipbd_world *world, ipbdx_since *since, float enough) {
+static float ipbdx_near_motion(ipbd_world *world, ipbdx_since *since, float enough) {
     float most = 0.0f;
     int a, b;
+    ipbdx_place_moves(world);
     isphpbdx_run(&world->desc.parallel, ipbdx_moves_task, since, world->counts.bodies);
     for (a = 0; a < world->counts.bodies; ++a)
         for (b = a; b < world->counts.bodies && !(most > enough); ++b) {
@@ -6361,10 +6406,23 @@ static bool ipbdx_find_support(ipbd_world *world, const ipbdx_contact *c, ipbdx_
     s->weight = isphpbdx_max(s->weight, 0.5f * lever); /* one with a short lever moves at most twice what is missing */
     return any;
 }
+/* A loop of contacts that contradict each other would double a push with each of them. */
+static bool ipbdx_shoves_too_far(const ipbd_world *world, const ipbdx_contact *c, const ipbdx_support *s,
+                                 isphpbd_vec3 direction, float step) {
+    int k;
+    for (k = 0; k < 4; ++k) {
+        const float *x = world->positions + 4 * (size_t)c->v[k];
+        const isphpbd_vec3 from = isphpbdx_sub(ipbdx_v3(x), world->placed[c->v[k]]);
+        const isphpbd_vec3 to = isphpbdx_madd(from, direction, c->weight[k] * x[3] * step);
+        if (!s->held[k] && !(isphpbdx_dot(to, to) <= world->most_shove * world->most_shove)) return true;
+    }
+    return false;
+}
 /* The colliders take what those that they hold would have got. */
 static void ipbdx_push_loose(ipbd_world *world, const ipbdx_contact *c, const ipbdx_support *s, isphpbd_vec3 direction,
                              float step) {
     int k;
+    if (ipbdx_shoves_too_far(world, c, s, direction, step)) return;
     for (k = 0; k < 4; ++k) {
         float *x = world->positions + 4 * (size_t)c->v[k];
         const float way = c->weight[k] * x[3] * step;
@@ -6395,10 +6453,25 @@ static void ipbdx_support_contact(ipbd_world *world, ipbdx_contact *c) {
     if (length > IPBDX_TINY && length < IPBDX_REST_SPEED * world->h)
         ipbdx_push_loose(world, c, &support, slip, -ipbdx_take_grip(world, c, length / support.weight) / length);
 }
+/* Remembers where vertices are, and allows what lies on others to be moved by as much as colliders moved any of them,
+   and a contact distance. */
+static void ipbdx_begin_supports(ipbd_world *world) {
+    float most = 0.0f;
+    int v, k;
+    for (v = 0; v < world->counts.vertices; ++v) {
+        const float *x = world->positions + 4 * (size_t)v;
+        const ipbdx_touch *touch = world->touches + 2 * (size_t)v;
+        world->placed[v] = ipbdx_v3(x);
+        for (k = 0; k < 2 && touch[k].collider; ++k)
+            most = isphpbdx_max(most, isphpbdx_dot(touch[k].push, touch[k].push) * x[3] * x[3]);
+    }
+    world->most_shove = sqrtf(most) + world->pair_thickness;
+}
 static void ipbdx_support_contacts(ipbd_world *world) {
     int i;
     world->shove = 0.0f;
-    if (!world->touching) return;
+    if (!world->touching || !world->contact_count) return;
+    ipbdx_begin_supports(world);
     for (i = 0; i < world->contact_count; ++i) ipbdx_support_contact(world, world->contacts + i);
 }
 /* Parts that were moved apart because they had been too near must not fly apart: the speed of that push is taken back;
@@ -6487,38 +6560,139 @@ static bool ipbdx_moves_apart(const ipbdx_near_pair *p, const ipbdx_gap *start) 
 /* Rounds of the clamp: first only what leads to the crossing is taken away, then all relative motion, then all
    motion. */
 typedef enum ipbdx_brake { IPBDX_BRAKE_PART = 0, IPBDX_BRAKE_RELATIVE, IPBDX_BRAKE_ALL } ipbdx_brake;
+#define IPBDX_RELATIVE_ROUND 10 /* from which on relative motion, and all, is taken away, and which is the last */
+#define IPBDX_FREEZING_ROUND 40
+#define IPBDX_CLAMP_ROUNDS   120
+#define IPBDX_HOLDS          4 /* times that colliders get the word between rounds */
 
 /* Nothing is left to stop: rounding alone moves them (two places, by half of the last digit of three axes each). Nor is
    there a side to keep where they are much nearer than any pair may come: they were born in each other. */
 static bool ipbdx_pair_is_free(const ipbdx_near_pair *p, float least, float distance, float speed) {
     return distance < 0.5f * least || (distance > 0.75f * least && speed <= 2.5e-7f * ipbdx_pair_away(p));
 }
-/* True if the pair would cross or come much nearer than it was; it is stopped then. */
-static bool ipbdx_clamp_pair(ipbd_world *world, int index, ipbdx_brake brake) {
-    ipbdx_near_pair p;
+/* True if the pair would cross or come much nearer than it was. t: when, so that less can be taken away. */
+static bool ipbdx_must_stop(const ipbd_world *world, const ipbdx_near_pair *p, float speed, float *t) {
     ipbdx_gap start, gap;
-    float speed, least, limit, t = 0.0f;
-    int k;
-    if (world->pairs[index].gap > world->pair_drift + 0.1f * world->pair_thickness) return false;
-    ipbdx_pair_corners(world, index, &p);
-    speed = ipbdx_pair_paths(world, &p);
-    if (speed == 0.0f) return false; /* stopped already */
-    ipbdx_measure_gap(p.x, p.split, &start);
-    least = ipbdx_least_gap(world, &p, start.distance);
-    if (ipbdx_pair_is_free(&p, least, start.distance, speed)) return false;
+    float least, limit;
+    ipbdx_measure_gap(p->x, p->split, &start);
+    least = ipbdx_least_gap(world, p, start.distance);
+    if (ipbdx_pair_is_free(p, least, start.distance, speed)) return false;
     limit = isphpbdx_max(0.5f * start.distance, least);
-    limit = isphpbdx_min(limit, 0.1f * world->bodies[world->vertex_body[p.v[0]]].thickness);
+    limit = isphpbdx_min(limit, 0.1f * world->bodies[world->vertex_body[p->v[0]]].thickness);
+    *t = 0.0f;
     if (start.distance > speed + limit) return false;
-    if (start.distance > 1.1f * limit) {
-        t = ipbdx_advance(&p, speed, limit, &gap);
-        if (!(t <= 1.0f) || (gap.distance > 1.05f * limit && ipbdx_keeps_side(&p, &gap, limit))) return false;
-    } else if (ipbdx_moves_apart(&p, &start)) {
-        return false;
-    }
-    if (brake != IPBDX_BRAKE_ALL) ipbdx_stop_pair(world, &p, brake == IPBDX_BRAKE_PART ? 0.8f * t : 0.0f);
-    for (k = 0; k < 4 && brake == IPBDX_BRAKE_ALL; ++k)
-        if (world->positions[4 * (size_t)p.v[k] + 3] > 0.0f) ipbdx_put3(world->positions + 4 * (size_t)p.v[k], p.x[k]);
+    if (!(start.distance > 1.1f * limit)) return !ipbdx_moves_apart(p, &start);
+    *t = ipbdx_advance(p, speed, limit, &gap);
+    return *t <= 1.0f && !(gap.distance > 1.05f * limit && ipbdx_keeps_side(p, &gap, limit));
+}
+/* A pair of which nothing was moved since it was looked at is still all right. */
+static bool ipbdx_is_settled(const ipbd_world *world, const ipbdx_near_pair *p, int round) {
+    int k;
+    for (k = 0; k < 4; ++k)
+        if (world->braked[p->v[k]] >= round) return false;
     return true;
+}
+static bool ipbdx_clamp_pair(ipbd_world *world, int index, int round, ipbdx_brake brake) {
+    ipbdx_near_pair p;
+    float speed, t;
+    int k;
+    if (world->pairs[index].gap > world->pair_drift + 0.12f * world->pair_thickness) return false;
+    ipbdx_pair_corners(world, index, &p);
+    if (ipbdx_is_settled(world, &p, round)) return false;
+    speed = ipbdx_pair_paths(world, &p);
+    if (speed == 0.0f || !ipbdx_must_stop(world, &p, speed, &t)) return false; /* without speed it is stopped already */
+    if (brake != IPBDX_BRAKE_ALL) ipbdx_stop_pair(world, &p, brake == IPBDX_BRAKE_PART ? 0.8f * t : 0.0f);
+    for (k = 0; k < 4; ++k) {
+        float *x = world->positions + 4 * (size_t)p.v[k];
+        if (brake == IPBDX_BRAKE_ALL && x[3] > 0.0f) ipbdx_put3(x, p.x[k]);
+        world->braked[p.v[k]] = (uint8_t)(round + 1);
+    }
+    return true;
+}
+/* Until nothing is left to stop; answers the round that comes next. */
+static int ipbdx_clamp_rounds(ipbd_world *world, int round) {
+    int i, stopped = 1;
+    for (; round < IPBDX_CLAMP_ROUNDS && stopped; ++round) {
+        const ipbdx_brake brake = round < IPBDX_RELATIVE_ROUND   ? IPBDX_BRAKE_PART
+                                  : round < IPBDX_FREEZING_ROUND ? IPBDX_BRAKE_RELATIVE
+                                                                 : IPBDX_BRAKE_ALL;
+        for (i = 0, stopped = 0; i < world->pair_count; ++i) stopped += ipbdx_clamp_pair(world, i, round, brake);
+        if (stopped) ipbdx_renew_pairs(world);
+        world->last.impacts += stopped;
+        if (stopped && brake == IPBDX_BRAKE_ALL) world->flags |= IPBD_STEP_FROZEN;
+    }
+    return round;
+}
+/* What the clamp carries on may end behind a collider, which was met before. */
+typedef struct ipbdx_hold {
+    ipbd_world *world;
+    int round;
+    bool last;
+} ipbdx_hold;
+
+/* The collider behind whose surface the vertex has got in this substep; none: -1. */
+static int ipbdx_went_through(const ipbd_world *world, const ipbdx_body *body, int v, const ipbdx_near *near_list) {
+    int i;
+    for (i = 0; i < near_list->count && world->positions[4 * (size_t)v + 3] > 0.0f; ++i) {
+        isphpbd_vec3 at;
+        ipbdx_hit hit;
+        if (ipbdx_path_is_off(world, v, near_list->low[i], near_list->high[i])) continue;
+        if (ipbdx_find_hit(world, body, v, near_list->slots[i], &at, &hit) && hit.before > 0.0f &&
+            hit.depth > 0.5f * body->thickness)
+            return near_list->slots[i];
+    }
+    return -1;
+}
+/* Colliders push it out, and it gives way to nothing then. At last, and what sleeps, goes back to where it was: out of
+   all that stands still. */
+static bool ipbdx_hold_vertex(const ipbdx_hold *hold, const ipbdx_body *body, int v, const ipbdx_near *near_list) {
+    ipbd_world *world = hold->world;
+    const int slot = world->braked[v] ? ipbdx_went_through(world, body, v, near_list) : -1;
+    const ipbdx_collider *c = world->colliders + slot;
+    if (slot < 0) return false;
+    if (body->asleep || (hold->last && ipbdx_pose_equal(c->start, c->end)))
+        ipbdx_put3(world->positions + 4 * (size_t)v, world->origins[v]);
+    else (void)ipbdx_collide_vertex(world, body, v, near_list);
+    world->braked[v] = (uint8_t)isphpbdx_maxi(hold->round, 1);
+    return true;
+}
+static int ipbdx_hold_slab(const ipbdx_hold *hold, const ipbdx_slab *slab) {
+    ipbd_world *world = hold->world;
+    const ipbdx_body *body = world->bodies + slab->body;
+    int v, begin = body->vertex_begin + slab->vertex_begin, end = body->vertex_begin + slab->vertex_end, held = 0,
+           next = 0;
+    ipbdx_near near_list;
+    for (v = begin; v < end && !world->braked[v];) ++v;
+    begin = v;
+    while (begin < end && next < world->counts.colliders) {
+        next = ipbdx_list_near(world, slab, next, &near_list);
+        for (v = begin; v < end && near_list.met; ++v) held += ipbdx_hold_vertex(hold, body, v, &near_list);
+    }
+    return held;
+}
+static void ipbdx_hold_task(void *context, int index) {
+    const ipbdx_hold *hold = (const ipbdx_hold *)context;
+    const ipbdx_body *body = hold->world->bodies + index;
+    int i;
+    for (i = body->slab_begin; i < body->slab_begin + body->slab_interior && ipbdx_soft(body); ++i) {
+        ipbdx_partial *partial = hold->world->partials + i;
+        partial->held = ipbdx_hold_slab(hold, hold->world->slabs + i);
+        partial->contacts = isphpbdx_maxi(partial->contacts, partial->held);
+    }
+}
+static bool ipbdx_hold_back(ipbd_world *world, int round, bool last) {
+    ipbdx_hold hold;
+    bool any = false;
+    int a, i;
+    hold.world = world, hold.round = round, hold.last = last;
+    isphpbdx_run(&world->desc.parallel, ipbdx_hold_task, &hold, world->counts.bodies);
+    for (a = 0; a < world->counts.bodies; ++a) {
+        const ipbdx_body *body = world->bodies + a;
+        for (i = body->slab_begin; i < body->slab_begin + body->slab_interior && ipbdx_soft(body); ++i)
+            any = any || world->partials[i].held > 0;
+    }
+    if (any) ipbdx_renew_pairs(world);
+    return any;
 }
 /* What came out of a collider without velocity, and was then stopped before it got there, has not come out: else the
    way that it did not go would be velocity back. */
@@ -6535,17 +6709,18 @@ static void ipbdx_stop_starts(ipbd_world *world) {
 }
 static void ipbdx_clamp_contacts(ipbd_world *world) {
     uint64_t began = isphpbdx_ticks(&world->desc.clock);
-    int round, i, stopped = 1;
+    const int before = world->last.impacts;
+    int round, holds;
     if (!world->soft) return;
+    memset(world->braked, 0, (size_t)world->counts.vertices);
     ipbdx_renew_pairs(world);
-    for (round = 0; round < 120 && stopped; ++round) {
-        ipbdx_brake brake = round < 10 ? IPBDX_BRAKE_PART : round < 40 ? IPBDX_BRAKE_RELATIVE : IPBDX_BRAKE_ALL;
-        for (i = 0, stopped = 0; i < world->pair_count; ++i) stopped += ipbdx_clamp_pair(world, i, brake);
-        if (stopped) ipbdx_renew_pairs(world);
-        world->last.impacts += stopped;
-        if (stopped && brake == IPBDX_BRAKE_ALL) world->flags |= IPBD_STEP_FROZEN;
+    round = ipbdx_clamp_rounds(world, 0);
+    for (holds = 1; holds <= IPBDX_HOLDS && world->touching && world->last.impacts > before; ++holds) {
+        if (holds == IPBDX_HOLDS) round = isphpbdx_maxi(round, IPBDX_FREEZING_ROUND);
+        if (!ipbdx_hold_back(world, round, holds == IPBDX_HOLDS)) break;
+        round = ipbdx_clamp_rounds(world, round);
     }
-    if (round > 1) ipbdx_stop_starts(world);
+    if (world->last.impacts > before) ipbdx_stop_starts(world);
     world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
 }
 

@@ -188,6 +188,39 @@ TEST a_measured_capacity_fits_exactly(void) {
     ipbd_destroy(world);
     PASS();
 }
+/* Lines that collide with soft parts are edges, as those of triangles are. */
+TEST a_measured_capacity_fits_ropes(void) {
+    const float xyz[12] = {0, 0, 0, 0.1f, 0, 0, 0.2f, 0, 0, 0.3f, 0, 0};
+    const uint32_t lines[6] = {0, 1, 1, 2, 2, 3};
+    ipbd_body_desc rope = ipbd_body_desc_preset(IPBD_ROPE);
+    ipbd_world_desc d = ipbd_world_desc_default();
+    ipbd_world *world;
+    isphpbd_result why;
+    int count;
+    rope.mesh.positions = xyz, rope.mesh.vertex_count = 4, rope.mesh.lines = lines;
+    for (count = 1; count <= 3; ++count) {
+        d.capacity = ipbd_capacity_none();
+        rope.mesh.line_count = count, rope.self_collision = false;
+        ASSERT_EQ(ISPHPBD_OK, ipbd_capacity_add(&d.capacity, &rope, NULL));
+        ASSERT_EQ(0, d.capacity.triangles);
+        rope.self_collision = true;
+        ASSERT_EQ(ISPHPBD_OK, ipbd_capacity_add(&d.capacity, &rope, NULL));
+        ASSERT_EQ(1, d.capacity.triangles);
+        d.capacity.contacts = 100;
+        world = ipbd_create(&d, NULL);
+        rope.self_collision = false;
+        ASSERT(ipbd_body_create(world, &rope, NULL).id != 0);
+        rope.self_collision = true;
+        ASSERT(ipbd_body_create(world, &rope, NULL).id != 0);
+        ASSERT_EQ(0u, ipbd_step(world, STEP).flags);
+        ipbd_destroy(world);
+        d.capacity.triangles = 0, world = ipbd_create(&d, NULL);
+        ASSERT_EQ(0u, ipbd_body_create(world, &rope, &why).id);
+        ASSERT_EQ(ISPHPBD_CAPACITY, why);
+        ipbd_destroy(world);
+    }
+    PASS();
+}
 TEST world_descs_are_checked(void) {
     ipbd_world_desc good = small_world(), d;
     isphpbd_result why = ISPHPBD_OK;
@@ -916,6 +949,7 @@ int main(int argc, char **argv) {
     RUN_TEST(stepping_never_allocates);
     RUN_TEST(every_allocation_may_fail);
     RUN_TEST(a_measured_capacity_fits_exactly);
+    RUN_TEST(a_measured_capacity_fits_ropes);
     RUN_TEST(world_descs_are_checked);
     RUN_TEST(bad_bodies_are_refused);
     RUN_TEST(non_manifold_edges_and_zero_edges_are_refused);
