@@ -448,6 +448,8 @@ typedef struct ipbd_world_desc {
     int iterations;              /* per substep, 1 to 1000; default 1 */
     float sleep_speed;           /* m/s: a body slower than this everywhere falls asleep; 0: never; default 0.005 */
     float sleep_seconds;         /* s it has to be that slow, >= 0; default 0.5 */
+    float max_speed;             /* m/s, > 0: no vertex moves farther in a substep; a body of which one would keeps its
+                                    momentum, and what moves it within itself is scaled down; default 500 */
     ipbd_capacity capacity;      /* everything is allocated in ipbd_create; default 28 MB */
     isphpbd_allocator allocator; /* default malloc and free */
     isphpbd_parallel parallel;   /* default OpenMP where compiled in, else one thread */
@@ -482,7 +484,8 @@ enum {
     IPBD_STEP_QUARANTINE = 2,    /* a vertex became non-finite and was put back: the input was too violent */
     IPBD_STEP_FROZEN = 4,        /* colliding parts had to move as one piece for a substep: more substeps help. Such
                                     steps cost several times as much as others */
-    IPBD_STEP_REFUSED = 8        /* see ipbd_step_info.result: nothing happened */
+    IPBD_STEP_REFUSED = 8,       /* see ipbd_step_info.result: nothing happened */
+    IPBD_STEP_SPEED_CLAMPED = 16 /* desc.max_speed: a body was faster, or a part of it */
 };
 typedef struct ipbd_step_info {
     uint32_t flags;        /* IPBD_STEP_* */
@@ -1399,7 +1402,12 @@ typedef struct ipbdx_collider {
 typedef struct ipbdx_collider_call {
     ipbd_sdf_fn sdf;
     void *user;
-} ipbdx_collider_call; /* pointers: not saved */
+} ipbdx_collider_call;
+/* What touches did to a collider in this substep. */
+typedef struct ipbdx_blow {
+    isphpbd_vec3 velocity, spin; /* as they were before; m/s, 1/s */
+    float hardest, lever;        /* m/s, the largest change of a vertex' velocity; m, its distance from the centre */
+} ipbdx_blow; /* pointers: not saved */
 
 typedef struct ipbdx_skin {
     uint32_t generation, used;
@@ -1436,7 +1444,9 @@ typedef struct ipbdx_pin { /* of every vertex; idle where the vertex is free */
 typedef struct ipbdx_touch {
     uint32_t collider;
     isphpbd_vec3 push, normal;
-} ipbdx_touch; /* slot + 1; m * kg, on the vertex; out of the collider */
+    float out, most;
+} ipbdx_touch; /* slot + 1; m * kg, on the vertex; out of the collider; m that its start came out in this substep, and
+                  that it was moved at once by more than that, at most */
 
 /* Contact of four soft vertices: a point against a triangle (weights 1 -a -b -c) or an edge against an edge. */
 typedef struct ipbdx_contact {
@@ -1476,6 +1486,7 @@ typedef struct ipbdx_partial {                                /* what one slab c
     double mass, moment[3], momentum[3], spin[3], inertia[6]; /* inertia: xx yy zz xy xz yz */
     float fastest, forced; /* forced: largest stretch of a tether that a collider brought about in this substep */
     float drift; /* m^2, of ipbdx_drift.rest */
+    float way;   /* m, the longest way along an axis in this substep */
     float blow; /* m, by which the fastest collider came nearer to a face of the body that it hit; of the first slab */
     int contacts, quarantined, held; /* held: by colliders, against what the final clamp did */
 } ipbdx_partial;
@@ -1502,6 +1513,7 @@ struct ipbd_world {
     ipbdx_body *bodies;
     ipbdx_collider *colliders;
     ipbdx_collider_call *calls;
+    ipbdx_blow *blows;
     ipbdx_skin *skins;
     float *positions, *starts, *velocities,
         *normals; /* four floats each; normals hold a third of the triangles' area */
@@ -1646,6 +1658,7 @@ static void ipbdx_lay_out_rest(ipbd_world *w, isphpbdx_layout *l) {
     w->active_bodies = (int *)isphpbdx_take(l, (size_t)c->bodies, sizeof(int));
     w->colliders = (ipbdx_collider *)isphpbdx_take(l, (size_t)c->colliders, sizeof *w->colliders);
     w->calls = (ipbdx_collider_call *)isphpbdx_take(l, (size_t)c->colliders, sizeof *w->calls);
+    w->blows = (ipbdx_blow *)isphpbdx_take(l, (size_t)c->colliders, sizeof *w->blows);
     w->collider_vertices = (isphpbd_vec3 *)isphpbdx_take(l, (size_t)c->collider_vertices, sizeof *w->collider_vertices);
     w->collider_triangles = (uint32_t *)isphpbdx_take(l, (size_t)c->collider_triangles, 12);
     w->collider_nodes = (float *)isphpbdx_take(l, (size_t)c->collider_triangles, 24);
@@ -1687,7 +1700,7 @@ ISPHPBD_API ipbd_world_desc ipbd_world_desc_default(void) {
     d.gravity = isphpbd_v3(0.0f, -9.81f, 0.0f);
     d.air_density = 1.2f;
     d.substeps = 12, d.iterations = 1;
-    d.sleep_speed = 0.005f, d.sleep_seconds = 0.5f;
+    d.sleep_speed = 0.005f, d.sleep_seconds = 0.5f, d.max_speed = 500.0f;
     c->bodies = 64, c->vertices = 16384, c->input_vertices = 16384, c->triangles = 32768;
     c->edges = 98304, c->dihedral_bends = 8192, c->isometric_bends = 49152;
     c->volume_tetrahedra = 4096, c->elastic_tetrahedra = 32768, c->slabs = 512;
@@ -1717,6 +1730,8 @@ static isphpbd_result ipbdx_world_desc_check(ipbd_world_desc *d) {
     if (!isphpbdx_finite(d->sleep_speed) || d->sleep_speed < 0.0f || !isphpbdx_finite(d->sleep_seconds) ||
         d->sleep_seconds < 0.0f)
         return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "sleep_speed and sleep_seconds must be finite and >= 0");
+    if (!isphpbdx_finite(d->max_speed) || !(d->max_speed > 0.0f) || d->max_speed > IPBDX_LIMIT)
+        return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "max_speed must be > 0 and at most 1e9");
     if (!ipbdx_capacity_valid(&d->capacity))
         return ipbdx_refuse(&d->logger, ISPHPBD_BAD_DESC, "a capacity is negative or too large");
     if (!isphpbdx_allocator_ready(&d->allocator))
@@ -3962,6 +3977,72 @@ static void ipbdx_end_task(void *context, int index) {
         if (!ipbdx_end_vertex(world, v, h, inverse_h)) ++world->partials[job->slabs[index]].quarantined;
 }
 
+/* Slabs in which something is too fast are found here; what is no number is for the end of the substep. */
+static void ipbdx_way_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    const ipbd_world *world = job->world;
+    const ipbdx_slab *slab = world->slabs + job->slabs[index];
+    const int begin = world->bodies[slab->body].vertex_begin;
+    isphpbdx_f4 most = IPBDX_ALL(0.0f);
+    float ways[4];
+    int v;
+    for (v = begin + slab->vertex_begin; v < begin + slab->vertex_end; ++v) {
+        const isphpbdx_f4 way = IPBDX_SUB(isphpbdx_f4_load(world->positions + 4 * (size_t)v),
+                                          isphpbdx_f4_load(world->starts + 4 * (size_t)v));
+        most = isphpbdx_f4_max(isphpbdx_f4_max(way, IPBDX_SUB(IPBDX_ALL(0.0f), way)), most);
+    }
+    isphpbdx_f4_store(ways, most);
+    world->partials[job->slabs[index]].way = isphpbdx_max(ways[0], isphpbdx_max(ways[1], ways[2]));
+}
+/* The way of a free vertex; false for others, and for what is about to be quarantined. */
+static bool ipbdx_free_way(const ipbd_world *world, int v, isphpbd_vec3 *way) {
+    const float *x = world->positions + 4 * (size_t)v;
+    if (!(world->inverse_masses[v] > 0.0f)) return false;
+    *way = isphpbdx_sub(ipbdx_v3(x), ipbdx_v3(world->starts + 4 * (size_t)v));
+    return isphpbdx_dot(*way, *way) <= 3.0f * IPBDX_LIMIT * IPBDX_LIMIT;
+}
+/* The mean way of a body carries its momentum: it stays, and the ways within the body are scaled, so that none is
+   longer than `most` (m). */
+static void ipbdx_slow_body(ipbd_world *world, const ipbdx_body *body, float most) {
+    const int begin = body->vertex_begin, end = begin + body->vertex_count;
+    isphpbd_vec3 way, mean;
+    double sum[4] = {0.0, 0.0, 0.0, 0.0};
+    float longest = 0.0f, within = 0.0f, length, share;
+    int v;
+    for (v = begin; v < end; ++v) {
+        const double mass = (double)world->masses[v];
+        if (!ipbdx_free_way(world, v, &way)) continue;
+        sum[0] += mass * (double)way.x, sum[1] += mass * (double)way.y, sum[2] += mass * (double)way.z, sum[3] += mass;
+        longest = isphpbdx_max(longest, isphpbdx_length(way));
+    }
+    if (!(longest > most)) return;
+    mean = isphpbd_v3((float)(sum[0] / sum[3]), (float)(sum[1] / sum[3]), (float)(sum[2] / sum[3]));
+    length = isphpbdx_length(mean);
+    for (v = begin; v < end; ++v)
+        if (ipbdx_free_way(world, v, &way))
+            within = isphpbdx_max(within, isphpbdx_length(isphpbdx_sub(way, mean)));
+    share = within > 0.0f ? isphpbdx_clamp((most - length) / within, 0.0f, 1.0f) : 0.0f;
+    for (v = begin; v < end; ++v) {
+        float *x = world->positions + 4 * (size_t)v;
+        if (!ipbdx_free_way(world, v, &way)) continue;
+        way = isphpbdx_madd(isphpbdx_scale(mean, length > most ? most / length : 1.0f), isphpbdx_sub(way, mean), share);
+        ipbdx_put3(x, isphpbdx_add(ipbdx_v3(world->starts + 4 * (size_t)v), way));
+    }
+    world->flags |= IPBD_STEP_SPEED_CLAMPED;
+}
+static void ipbdx_bound_speeds(ipbd_world *world) {
+    const float most = world->desc.max_speed * world->h;
+    int i, k;
+    ipbdx_run_slabs(world, ipbdx_way_task, world->interiors, world->interior_count);
+    for (i = 0; i < world->active_count; ++i) {
+        const ipbdx_body *body = world->bodies + world->active_bodies[i];
+        float way = 0.0f;
+        for (k = body->slab_begin; k < body->slab_begin + body->slab_interior; ++k)
+            way = isphpbdx_max(way, world->partials[k].way);
+        if (way > 0.57f * most) ipbdx_slow_body(world, body, most); /* of three axes: 1 / sqrt(3) */
+    }
+}
+
 static void ipbdx_forget_forces(ipbd_world *world, ipbdx_body *body) {
     const int *begin = body->group_begin, *count = body->group_count;
     int i, k;
@@ -4638,24 +4719,37 @@ static bool ipbdx_mesh_hit(const ipbd_world *world, int slot, isphpbd_vec3 a, is
     hit->depth = r - s.nearest, hit->before = isphpbdx_dot(hit->normal, isphpbdx_sub(a, s.closest));
     return true;
 }
-static void ipbdx_note_touch(ipbd_world *world, int v, int slot, isphpbd_vec3 moved, isphpbd_vec3 normal) {
+/* How far the start of a vertex may still come out of a collider in this substep. What has a mass meets bodies in many
+   sweeps, and each is no reason for more. */
+static float ipbdx_way_out(const ipbd_world *world, int v, int slot) {
+    const ipbdx_touch *touch = world->touches + 2 * (size_t)v;
+    float way = IPBDX_PUSH_SPEED * world->h;
+    int k;
+    if (!(world->colliders[slot].inverse_mass > 0.0f)) return way;
+    for (k = 0; k < 2 && touch[k].collider; ++k)
+        if (touch[k].collider == (uint32_t)slot + 1u) way -= touch[k].out;
+    return isphpbdx_max(way, 0.0f);
+}
+static void ipbdx_note_touch(ipbd_world *world, int v, int slot, isphpbd_vec3 moved, isphpbd_vec3 normal, float out) {
     ipbdx_touch *touch = world->touches + 2 * (size_t)v;
     const float w = world->positions[4 * (size_t)v + 3];
     const float mass = w != world->inverse_masses[v] ? 1.0f / w : world->masses[v]; /* lent mass is moved as well */
     if (touch->collider && touch->collider != (uint32_t)slot + 1u) ++touch;
-    if (touch->collider != (uint32_t)slot + 1u) touch->push = ipbdx_zero3();
-    touch->collider = (uint32_t)slot + 1u, touch->normal = normal;
+    if (touch->collider != (uint32_t)slot + 1u) touch->push = ipbdx_zero3(), touch->out = touch->most = 0.0f;
+    touch->collider = (uint32_t)slot + 1u, touch->normal = normal, touch->out += out;
+    touch->most = isphpbdx_max(touch->most, isphpbdx_length(moved) - out);
     touch->push = isphpbdx_madd(touch->push, moved, mass);
 }
 /* Moves a point of a body out and takes tangential motion away up to Coulomb's limit; r is how near it may be. Parts
-   that started too deep come out at a fixed speed, and their start moves with them, so that this adds no velocity. */
+   that started too deep come out at a fixed speed, here by `out` at most, and their start moves with them, so that this
+   adds no velocity. */
 static bool ipbdx_answer_hit(const ipbd_world *world, const ipbdx_body *body, int slot, isphpbd_vec3 b, float r,
-                             ipbdx_hit hit, isphpbd_vec3 *start, isphpbd_vec3 *at) {
+                             float out, ipbdx_hit hit, isphpbd_vec3 *start, isphpbd_vec3 *at) {
     const ipbdx_collider *c = world->colliders + slot;
     float friction = isphpbdx_max(body->friction, c->friction), length, limit, reach;
     isphpbd_vec3 n = isphpbdx_rotate(c->end.rotation, hit.normal), now, slip, surface;
     if (hit.before < r) {
-        reach = isphpbdx_min(r, hit.before + IPBDX_PUSH_SPEED * world->h);
+        reach = isphpbdx_min(r, hit.before + out);
         hit.depth -= r - reach;
         if (!(hit.depth > 0.0f)) return false;
         *start = isphpbdx_madd(*start, n, isphpbdx_min(reach - hit.before, hit.depth));
@@ -4673,9 +4767,10 @@ static void ipbdx_resolve_hit(ipbd_world *world, const ipbdx_body *body, int v, 
     float *x = world->positions + 4 * (size_t)v, *from = world->starts + 4 * (size_t)v;
     const isphpbd_vec3 old = ipbdx_v3(x), n = isphpbdx_rotate(world->colliders[slot].end.rotation, hit.normal);
     isphpbd_vec3 start = ipbdx_v3(from), now = old;
-    if (!ipbdx_answer_hit(world, body, slot, b, 0.5f * body->thickness, hit, &start, &now)) return;
+    const float out = ipbdx_way_out(world, v, slot);
+    if (!ipbdx_answer_hit(world, body, slot, b, 0.5f * body->thickness, out, hit, &start, &now)) return;
+    ipbdx_note_touch(world, v, slot, isphpbdx_sub(now, old), n, isphpbdx_length(isphpbdx_sub(start, ipbdx_v3(from))));
     ipbdx_put3(from, start), ipbdx_put3(x, now);
-    ipbdx_note_touch(world, v, slot, isphpbdx_sub(now, old), n);
 }
 static bool ipbdx_find_hit(const ipbd_world *world, const ipbdx_body *body, int v, int slot, isphpbd_vec3 *at,
                            ipbdx_hit *hit) {
@@ -4944,7 +5039,8 @@ static void ipbdx_move_face(ipbd_world *world, const ipbdx_face *f, const float 
         const isphpbd_vec3 old = ipbdx_v3(x), now = isphpbdx_madd(old, moved, weight[k] * scale);
         if (!(weight[k] > 0.0f)) continue;
         ipbdx_put3(start, isphpbdx_madd(ipbdx_v3(start), shift, weight[k] * scale)), ipbdx_put3(x, now);
-        ipbdx_note_touch(world, f->v[k], slot, isphpbdx_sub(now, old), normal);
+        ipbdx_note_touch(world, f->v[k], slot, isphpbdx_sub(now, old), normal,
+                         weight[k] * scale * isphpbdx_length(shift));
     }
 }
 static bool ipbdx_face_ready(const ipbd_world *world, const ipbdx_collider *c, const uint32_t *triangle,
@@ -4965,7 +5061,7 @@ static bool ipbdx_face_ready(const ipbd_world *world, const ipbdx_collider *c, c
 static float ipbdx_collide_face(ipbd_world *world, const ipbdx_body *body, const uint32_t *triangle, int slot) {
     const ipbdx_collider *c = world->colliders + slot;
     isphpbd_vec3 from[3], to[3], old, now, start, began, path;
-    float share[3];
+    float share[3], out = IPBDX_PUSH_SPEED * world->h;
     ipbdx_face f;
     ipbdx_hit hit;
     int k;
@@ -4973,7 +5069,8 @@ static float ipbdx_collide_face(ipbd_world *world, const ipbdx_body *body, const
     for (k = 0; k < 3; ++k)
         from[k] = ipbdx_v3(world->starts + 4 * (size_t)f.v[k]), to[k] = ipbdx_v3(world->positions + 4 * (size_t)f.v[k]);
     old = now = ipbdx_on_face(to, share), start = began = ipbdx_on_face(from, share);
-    if (!ipbdx_answer_hit(world, body, slot, ipbdx_on_face(f.b, share), 0.0f, hit, &start, &now)) return 0.0f;
+    for (k = 0; k < 3; ++k) out = isphpbdx_min(out, ipbdx_way_out(world, f.v[k], slot));
+    if (!ipbdx_answer_hit(world, body, slot, ipbdx_on_face(f.b, share), 0.0f, out, hit, &start, &now)) return 0.0f;
     ipbdx_move_face(world, &f, share, slot, isphpbdx_rotate(c->end.rotation, hit.normal), isphpbdx_sub(start, began),
                     isphpbdx_sub(now, old));
     path = isphpbdx_sub(ipbdx_on_face(f.b, share), ipbdx_on_face(f.a, share));
@@ -5139,20 +5236,49 @@ static void ipbdx_push_collider(ipbdx_collider *c, isphpbd_vec3 point, isphpbd_v
     local = isphpbd_v3(local.x * c->inverse_inertia.x, local.y * c->inverse_inertia.y, local.z * c->inverse_inertia.z);
     c->yield_spin = isphpbdx_add(c->yield_spin, isphpbdx_rotate(c->end.rotation, local));
 }
+static void ipbdx_collect_touch(ipbd_world *world, int v, const ipbdx_touch *touch) {
+    ipbdx_collider *c = world->colliders + touch->collider - 1;
+    ipbdx_blow *blow = world->blows + touch->collider - 1;
+    const isphpbd_vec3 x = ipbdx_v3(world->positions + 4 * (size_t)v);
+    ipbdx_push_collider(c, x, isphpbdx_scale(touch->push, -1.0f / world->h));
+    blow->hardest = isphpbdx_max(blow->hardest, touch->most / world->h);
+    blow->lever = isphpbdx_max(blow->lever, isphpbdx_length(isphpbdx_sub(x, c->end.position)));
+}
+static isphpbd_vec3 ipbdx_no_longer(isphpbd_vec3 before, isphpbd_vec3 now, float most) {
+    const isphpbd_vec3 change = isphpbdx_sub(now, before);
+    const float length = isphpbdx_length(change);
+    return length > most ? isphpbdx_madd(before, change, most / length) : now;
+}
+/* Vertices are moved as if nothing could stop the collider; one that is lighter than they are would then yield by more
+   than they moved, meet the next, and be thrown between them faster and faster. However heavy they are, it cannot get
+   more speed from them than it gave (three times that where it turns: inertia is less than mass times lever squared).
+   The impulse that the host gets is the whole of it. */
+static void ipbdx_bound_blows(ipbd_world *world) {
+    int i;
+    for (i = 0; i < world->counts.colliders; ++i) {
+        ipbdx_collider *c = world->colliders + i;
+        const ipbdx_blow *blow = world->blows + i;
+        c->yield_velocity = ipbdx_no_longer(blow->velocity, c->yield_velocity, blow->hardest);
+        c->yield_spin = ipbdx_no_longer(blow->spin, c->yield_spin,
+                                        3.0f * blow->hardest / isphpbdx_max(blow->lever, IPBDX_TINY));
+    }
+}
 static void ipbdx_collect_touches(ipbd_world *world) {
     int i, k, v;
+    for (i = 0; i < world->counts.colliders; ++i) {
+        world->blows[i].velocity = world->colliders[i].yield_velocity;
+        world->blows[i].spin = world->colliders[i].yield_spin;
+        world->blows[i].hardest = world->blows[i].lever = 0.0f;
+    }
     for (i = 0; i < world->interior_count; ++i) {
         const ipbdx_slab *slab = world->slabs + world->interiors[i];
         int begin = world->bodies[slab->body].vertex_begin;
         if (!world->partials[world->interiors[i]].contacts) continue;
         for (v = begin + slab->vertex_begin; v < begin + slab->vertex_end; ++v)
-            for (k = 0; k < 2 && world->touches[2 * (size_t)v + (size_t)k].collider; ++k) {
-                const ipbdx_touch *touch = world->touches + 2 * (size_t)v + k;
-                ipbdx_collider *c = world->colliders + touch->collider - 1;
-                ipbdx_push_collider(c, ipbdx_v3(world->positions + 4 * (size_t)v),
-                                    isphpbdx_scale(touch->push, -1.0f / world->h));
-            }
+            for (k = 0; k < 2 && world->touches[2 * (size_t)v + (size_t)k].collider; ++k)
+                ipbdx_collect_touch(world, v, world->touches + 2 * (size_t)v + k);
     }
+    ipbdx_bound_blows(world);
 }
 static void ipbdx_end_colliders(ipbd_world *world) {
     int i;
@@ -6653,13 +6779,16 @@ static bool ipbdx_keeps_side(const ipbdx_near_pair *p, const ipbdx_gap *from, fl
     for (k = 1; k < 4; ++k) d = isphpbdx_madd(d, isphpbdx_sub(x[k], x[0]), from->weight[k]);
     return isphpbdx_dot(d, from->normal) >= limit;
 }
-/* No pair may end nearer than this: below it rounding decides on which side of each other things are. A place that is
-   |x| from the origin is rounded by up to 6e-8 |x| per axis; a gap of 16 such errors still tells its direction. Parts
-   that are born near keep a quarter of what they had. */
-static float ipbdx_least_gap(const ipbd_world *world, const ipbdx_near_pair *p, float now) {
+/* A place that is |x| from the origin is rounded by up to 6e-8 |x| per axis; this is |x|. */
+static float ipbdx_pair_away(const ipbdx_near_pair *p) {
     const isphpbd_vec3 x = p->x[0];
-    const float away = isphpbdx_max(isphpbdx_max(isphpbdx_abs(x.x), isphpbdx_abs(x.y)), isphpbdx_abs(x.z));
-    const float least = IPBDX_LEAST_GAP * world->bodies[world->vertex_body[p->v[0]]].thickness + 1e-6f * away;
+    return isphpbdx_max(isphpbdx_max(isphpbdx_abs(x.x), isphpbdx_abs(x.y)), isphpbdx_abs(x.z));
+}
+/* No pair may end nearer than this: below it rounding decides on which side of each other things are. A gap of 16
+   rounding errors still tells its direction. Parts that are born near keep a quarter of what they had. */
+static float ipbdx_least_gap(const ipbd_world *world, const ipbdx_near_pair *p, float now) {
+    const float least = IPBDX_LEAST_GAP * world->bodies[world->vertex_body[p->v[0]]].thickness +
+                        1e-6f * ipbdx_pair_away(p);
     float friction;
     return now > 2.0f * least ? least : isphpbdx_min(least, 0.25f * ipbdx_pair_distance(world, p, &friction));
 }
@@ -6680,12 +6809,19 @@ typedef enum ipbdx_brake { IPBDX_BRAKE_PART = 0, IPBDX_BRAKE_RELATIVE, IPBDX_BRA
 #define IPBDX_CLAMP_ROUNDS   120
 #define IPBDX_HOLDS          4 /* times that colliders get the word between rounds */
 
+/* Nothing is left to stop: rounding alone moves them (two places, by half of the last digit of three axes each). Nor is
+   there a side to keep where they are much nearer than any pair may come: they were born in each other. */
+static bool ipbdx_pair_is_free(const ipbdx_near_pair *p, float least, float distance, float speed) {
+    return distance < 0.5f * least || (distance > 0.75f * least && speed <= 2.5e-7f * ipbdx_pair_away(p));
+}
 /* True if the pair would cross or come much nearer than it was. t: when, so that less can be taken away. */
 static bool ipbdx_must_stop(const ipbd_world *world, const ipbdx_near_pair *p, float speed, float *t) {
     ipbdx_gap start, gap;
-    float limit;
+    float least, limit;
     ipbdx_measure_gap(p->x, p->split, &start);
-    limit = isphpbdx_max(0.5f * start.distance, ipbdx_least_gap(world, p, start.distance));
+    least = ipbdx_least_gap(world, p, start.distance);
+    if (ipbdx_pair_is_free(p, least, start.distance, speed)) return false;
+    limit = isphpbdx_max(0.5f * start.distance, least);
     limit = isphpbdx_min(limit, 0.1f * world->bodies[world->vertex_body[p->v[0]]].thickness);
     *t = 0.0f;
     if (start.distance > speed + limit) return false;
@@ -6802,6 +6938,19 @@ static bool ipbdx_hold_back(ipbd_world *world, int round, bool last) {
     if (any) ipbdx_renew_pairs(world);
     return any;
 }
+/* What came out of a collider without velocity, and was then stopped before it got there, has not come out: else the
+   way that it did not go would be velocity back. */
+static void ipbdx_stop_starts(ipbd_world *world) {
+    int v;
+    for (v = 0; v < world->counts.vertices; ++v) {
+        float *start = world->starts + 4 * (size_t)v, share;
+        const isphpbd_vec3 origin = world->origins[v], out = isphpbdx_sub(ipbdx_v3(start), origin),
+                           moved = isphpbdx_sub(ipbdx_v3(world->positions + 4 * (size_t)v), origin);
+        if (!(isphpbdx_dot(out, out) > 0.0f)) continue;
+        share = isphpbdx_dot(moved, out) / isphpbdx_dot(out, out);
+        if (share < 1.0f) ipbdx_put3(start, isphpbdx_madd(origin, out, isphpbdx_max(share, 0.0f)));
+    }
+}
 static void ipbdx_clamp_contacts(ipbd_world *world) {
     uint64_t began = isphpbdx_ticks(&world->desc.clock);
     const int before = world->last.impacts;
@@ -6815,6 +6964,7 @@ static void ipbdx_clamp_contacts(ipbd_world *world) {
         if (!ipbdx_hold_back(world, round, holds == IPBDX_HOLDS)) break;
         round = ipbdx_clamp_rounds(world, round);
     }
+    if (world->last.impacts > before) ipbdx_stop_starts(world);
     world->last.contacts += isphpbdx_ticks(&world->desc.clock) - began;
 }
 
@@ -7363,19 +7513,25 @@ static void ipbdx_pushers_add(ipbdx_pushers *all, const ipbdx_touch *touch) {
     if (i == all->count) all->slots[all->count++] = slot, all->pushes[i] = ipbdx_zero3();
     all->pushes[i] = isphpbdx_add(all->pushes[i], touch->push);
 }
-static ipbdx_pushers ipbdx_find_pushers(const ipbd_world *world, const ipbdx_body *body) {
+/* As much of each push as moves a collider by the way that the blow came: a heavy body would throw a light one through
+   its other side, sweep after sweep farther. */
+static ipbdx_pushers ipbdx_find_pushers(const ipbd_world *world, const ipbdx_body *body, float blow) {
     ipbdx_pushers all;
     int i, k;
     all.count = 0;
     for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i)
         for (k = 0; k < 2 && world->touches[2 * (size_t)i + (size_t)k].collider; ++k)
             ipbdx_pushers_add(&all, world->touches + 2 * (size_t)i + k);
+    for (i = 0; i < all.count; ++i) {
+        const float way = isphpbdx_length(all.pushes[i]) * world->colliders[all.slots[i]].inverse_mass;
+        if (way > blow) all.pushes[i] = isphpbdx_scale(all.pushes[i], blow / way);
+    }
     return all;
 }
 /* What has a mass stays back by what it gave since it last did: else each sweep would meet it as if nothing could stop
    it, and throw it back faster than it came. */
 static void ipbdx_yield_within(ipbd_world *world, const ipbdx_body *body, ipbdx_pushers *before) {
-    const ipbdx_pushers now = ipbdx_find_pushers(world, body);
+    const ipbdx_pushers now = ipbdx_find_pushers(world, body, world->partials[body->slab_begin].blow);
     int i, k;
     for (i = 0; i < now.count; ++i) {
         ipbdx_collider *c = world->colliders + now.slots[i];
@@ -7518,6 +7674,7 @@ ISPHPBD_API isphpbd_result ipbd_substep_end(ipbd_world *world) {
     if (world->in_callback) return ISPHPBD_LOCKED;
     if (world->phase != IPBDX_PREDICTED) return ISPHPBD_BAD_ARGUMENT;
     world->in_callback = true;
+    ipbdx_bound_speeds(world);
     ipbdx_clamp_contacts(world);
     ipbdx_run_slabs(world, ipbdx_end_task, world->interiors, world->interior_count);
     if (world->iteration > 0 && ipbdx_any_unbound(world))

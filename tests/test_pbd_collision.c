@@ -784,7 +784,7 @@ typedef struct pile {
     float speed, rising; /* m/s, of the cloths, and of the collider for six frames */
 } pile;
 
-static ipbd_shape thin_shape(int i) {
+static ipbd_shape pile_bed(int i) {
     static float flat[3 * 81], heights[81];
     static uint32_t triangles[6 * 64];
     const int count = ipbd_grid(9, 9, 4.0f, 4.0f, flat, triangles);
@@ -799,7 +799,7 @@ static ipbd_shape thin_shape(int i) {
 TEST pile_stays_above(const pile *p, int shape) {
     ipbd_world *world = make_world(false);
     const float top = shape == 1 ? 0.005f : 0.0f;
-    ipbd_collider collider = add_shape(world, thin_shape(shape), ipbd_pose_at(0.0f, -top, 0.0f));
+    ipbd_collider collider = add_shape(world, pile_bed(shape), ipbd_pose_at(0.0f, -top, 0.0f));
     ipbd_body bodies[3];
     int i, k, v;
     ASSERT_EQ(ISPHPBD_OK, ipbd_set_budget(world, p->substeps, 1));
