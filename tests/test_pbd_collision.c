@@ -759,9 +759,9 @@ TEST a_rope_falls_onto_itself(void) {
         ipbd_step(world, STEP);
         for (a = 0; a + 1 < ROPE; ++a)
             for (b = a + 2; b + 1 < ROPE; ++b)
-                nearest = isphpbdx_min(nearest, line_distance(rope_point(world, rope, a), rope_point(world, rope, a + 1),
-                                                              rope_point(world, rope, b),
-                                                              rope_point(world, rope, b + 1)));
+                nearest = isphpbdx_min(
+                    nearest, line_distance(rope_point(world, rope, a), rope_point(world, rope, a + 1),
+                                           rope_point(world, rope, b), rope_point(world, rope, b + 1)));
     }
     ASSERTm("it came near itself", nearest < 1.2f * d.thickness);
     ASSERTm("but not through", nearest > 0.2f * d.thickness);
@@ -784,7 +784,7 @@ typedef struct pile {
     float speed, rising; /* m/s, of the cloths, and of the collider for six frames */
 } pile;
 
-static ipbd_shape pile_bed(int i) {
+static ipbd_shape flat_shape(int i) {
     static float flat[3 * 81], heights[81];
     static uint32_t triangles[6 * 64];
     const int count = ipbd_grid(9, 9, 4.0f, 4.0f, flat, triangles);
@@ -799,7 +799,7 @@ static ipbd_shape pile_bed(int i) {
 TEST pile_stays_above(const pile *p, int shape) {
     ipbd_world *world = make_world(false);
     const float top = shape == 1 ? 0.005f : 0.0f;
-    ipbd_collider collider = add_shape(world, pile_bed(shape), ipbd_pose_at(0.0f, -top, 0.0f));
+    ipbd_collider collider = add_shape(world, flat_shape(shape), ipbd_pose_at(0.0f, -top, 0.0f));
     ipbd_body bodies[3];
     int i, k, v;
     ASSERT_EQ(ISPHPBD_OK, ipbd_set_budget(world, p->substeps, 1));
