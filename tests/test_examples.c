@@ -700,6 +700,49 @@ TEST unknown_names_are_refused(void) {
     PASS();
 }
 
+/* A step that is too long for the world is not taken, and a check says so. */
+TEST a_refused_step_is_told(void) {
+    scene_options options = scene_options_default();
+    char message[256];
+    scene *s;
+    options.scale = 0.04f, options.dt = 0.2f;
+    s = scene_create("tank", &options, message, sizeof message);
+    ASSERTm(message, s != NULL);
+    scene_step(s);
+    scene_finish(s);
+    ASSERT_EQ_FMT(1, s->measures.refused, "%d");
+    ASSERT_FALSE(scene_ok(s));
+    scene_destroy(s);
+    PASS();
+}
+
+/* Every setting of every scene has a range, and its own value is in it; what is not, or is no whole number where it has
+   to be, is refused by name. */
+TEST settings_have_ranges(void) {
+    scene_options options = scene_options_default();
+    char message[256];
+    int i, k, wrong;
+    options.scale = 0.01f;
+    for (i = 0; i < scene_count(); ++i) {
+        scene *s = scene_create(scene_at(i)->name, &options, message, sizeof message);
+        ASSERTm(message, s != NULL);
+        for (k = 0; k < s->setting_count; ++k) {
+            double lo, hi;
+            bool whole;
+            ASSERTm(s->settings[k].name, scene_setting_range(s->settings[k].name, &lo, &hi, &whole));
+            for (wrong = 0; wrong < 3 && i % 4 == 0; ++wrong) {
+                scene_options odd = options;
+                odd.keys[0] = s->settings[k], odd.key_count = 1;
+                odd.keys[0].value = wrong == 0 ? lo - 1.0 : wrong == 1 ? hi + 1.0 : whole ? lo + 0.5 : 1e30;
+                ASSERT(scene_create(scene_at(i)->name, &odd, message, sizeof message) == NULL);
+                ASSERTm(message, strstr(message, s->settings[k].name) != NULL);
+            }
+        }
+        scene_destroy(s);
+    }
+    PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv) {
@@ -725,5 +768,7 @@ int main(int argc, char **argv) {
     RUN_TEST(coupled_scenes_hold_their_checks);
     RUN_TEST(leaks_are_told_apart);
     RUN_TEST(unknown_names_are_refused);
+    RUN_TEST(a_refused_step_is_told);
+    RUN_TEST(settings_have_ranges);
     GREATEST_MAIN_END();
 }
