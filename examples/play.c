@@ -310,7 +310,8 @@ static void play_print_text(const scene *s, const play_summary *u) {
 /* What a failed check may only mean. */
 static void play_note(FILE *out, const scene *s) {
     if (s->options.scale < 0.25f || !scene_complete(s))
-        fprintf(out, "(checks are meant for --scale 0.25 and more and the whole time, %g s)\n", (double)s->def->seconds);
+        fprintf(out, "(checks are meant for --scale 0.25 and more and the whole time, %g s)\n",
+                (double)s->def->seconds);
 }
 
 static void play_run(scene *s, recorder *r, play_progress *progress, play_times *times) {
