@@ -225,7 +225,7 @@ static const struct scene_range {
     {"young_modulus", 1, 1e12, false},    {"damping", 0, 1e4, false},        {"cloth_density", 1e-3, 1e3, false},
     {"self_collision", 0, 1, true},       {"statue", 0, 1, true},            {"wind", -1000, 1000, false},
     {"rate", -100, 100, false},           {"mass", 0.1, 1e4, false},         {"speed", 0, 100, false},
-    {"tilt", -90, 90, false},             {"spin", -1000, 1000, false},      {"fall", 0, 100, false}, {"length",1,20,false},{"half",0.1,1,false},{"density",1,1e5,false}};
+    {"tilt", -90, 90, false},             {"spin", -1000, 1000, false}};
 
 bool scene_setting_range(const char *name, double *lo, double *hi, bool *whole) {
     size_t i;

@@ -314,6 +314,7 @@ static scene_object *coupled_solid(scene *s, const tets *t, float density, float
     solid.solid_model = IPBD_SOLID_VOLUME;
     solid.density = density;
     solid.stretch = coupled_stiffness(s, stiffness), solid.volume = ipbd_compliance(1e-6f);
+    solid.damping = scene_setting(s, "damping", solid.damping);
     solid.thickness = 0.25f * s->spacing;
     solid.soft_collision = true;
     solid.pose = ipbd_pose_at(place.x, place.y, place.z);
@@ -431,10 +432,10 @@ static bool pot_build(scene *s) {
     if (!scene_start_world(s, &desc, &water) || !scene_floor(s, 0.0f)) return false;
     if (!tets_create(&t, POT_SIDE, POT_ROWS, POT_SIDE, pot_keep, pot_map))
         return scene_fail(s, "pot", ISPHPBD_OUT_OF_MEMORY);
-    pot = coupled_solid(s, &t, 1100.0f, 0.8f, v3(0, POT_DROP, 0), v3(0.95f, 0.82f, 0.74f));
+    pot = coupled_solid(s, &t, 1100.0f, 0.8f, v3(0, POT_DROP, 0), v3(0.80f, 0.22f, 0.07f));
     tets_free(&t);
     if (!pot) return false;
-    pot->guard = GUARD_KEEPS_OUT, pot->opacity = 0.2f;
+    pot->guard = GUARD_KEEPS_OUT, pot->opacity = 0.3f;
     scene_camera(s, v3(-0.24f, 0, -0.24f), v3(0.24f, 0.56f, 0.24f), 20.0f, 14.0f);
     return scene_add_where(s, s->liquid[0], v3(-POT_TOP, POT_DROP, -POT_TOP), v3(POT_TOP, POT_DROP + 0.222f, POT_TOP),
                            pot_inside);
