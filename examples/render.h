@@ -669,7 +669,7 @@ static vec3 render_shade_solid(const render_context *c, vec3 o, vec3 d, const bv
     facing = f_clamp(-v3_dot(facet, d), 0.0f, 1.0f);
     rim = render_fresnel(facing) * gloss;
     *opacity += (1.0f - *opacity) * rim; /* a skin mirrors where it is seen edge-on, as glass does */
-    out = v3_mix(out, render_sky(c, v3_madd(d, n, 2.0f * facing)), rim);
+    out = v3_mix(out, render_sky(c, v3_madd(d, n, -2.0f * v3_dot(n, d))), rim);
     h = v3_unit(v3_sub(c->sun, d));
     return v3_madd(out, light, gloss * 1.2f * powf(fmaxf(v3_dot(n, h), 0.0f), 20.0f + 180.0f * gloss));
 }

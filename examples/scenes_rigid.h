@@ -437,7 +437,7 @@ static bool stone_build(scene *s) {
     body->motion.pose.rotation = scene_turn_z(tilt);
     body->motion.linear_velocity = v3(scene_setting(s, "speed", 10.0f), -3.0f, 0);
     body->motion.angular_velocity = v3_scale(v3(-sinf(tilt), cosf(tilt), 0), scene_setting(s, "spin", 200.0f));
-    scene_camera(s, v3(0, 0, -half), v3(length, 0.45f, half), 68.0f, 15.0f);
+    scene_camera(s, v3(0, 0, -half), v3(length, 0.45f, half), 32.0f, 17.0f);
     return scene_add_box(s, s->liquid[0], v3(0, 0, -half), v3(length, STONE_LEVEL, half));
 }
 
