@@ -467,8 +467,8 @@ static void pot_check(scene *s) {
 }
 
 /* buoyancy_spheres: figure 17. Heavier than water, as heavy, lighter. The middle one has no depth of its own: it drifts
-   in the surface, all but under it, and may stay down where it is carried to. Water keeps half a spacing off its skin, so
-   that a soft ball is carried as if it were lighter by the order of a twentieth of its mass, more where particles are
+   in the surface, all but under it, and may stay down where it is carried to. Water keeps half a spacing off its skin,
+   so that a soft ball is carried as if it were lighter by the order of a twentieth, more where particles are
    coarse: one of 1030 kg/m^3 that should sink still floats at --scale 0.25. */
 #define SPHERES_RADIUS 0.13f
 static const float spheres_density[3] = {1800.0f, 1000.0f, 400.0f};
@@ -525,7 +525,7 @@ static const scene_def scenes_coupled[] = {
      buoy_measure, buoy_check},
     {"flower_pot", "an elastic pot full of water falls, bounces and squirts", 0.8f, 0.001f, pot_build, NULL,
      pot_measure, pot_check},
-    {"buoyancy_spheres", "soft balls of 1800, 1000 and 400 kg/m3: sink, drift, float", 4.0f, 1.0f / 60.0f, spheres_build, NULL, NULL,
-     spheres_check}};
+    {"buoyancy_spheres", "soft balls of 1800, 1000 and 400 kg/m3: sink, drift, float", 4.0f, 1.0f / 60.0f,
+     spheres_build, NULL, NULL, spheres_check}};
 
 enum { SCENES_COUPLED_COUNT = sizeof scenes_coupled / sizeof scenes_coupled[0] };

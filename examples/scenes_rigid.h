@@ -413,8 +413,8 @@ static void drag_check(scene *s) {
 #define STONE_LEVEL   0.21f
 #define STONE_FLIGHT  0.52f /* m, through the air: two lengths of the stone make a skip, less is a graze */
 
-/* It comes in tilted by about 20 degrees, at which stones skip best, at about as steep a path, and spun, which keeps the
-   tilt (Clanet, Hersen, Bocquet 2004, "Secrets of successful stone-skipping"). */
+/* It comes in tilted by about 20 degrees, at which stones skip best, at about as steep a path, and spun, which keeps
+   the tilt (Clanet, Hersen, Bocquet 2004, "Secrets of successful stone-skipping"). */
 static bool stone_build(scene *s) {
     isph_material_desc water = scene_water(s);
     const float half = 0.36f, length = 8.0f;
@@ -437,7 +437,7 @@ static bool stone_build(scene *s) {
     body->motion.pose.rotation = scene_turn_z(tilt);
     body->motion.linear_velocity = v3(scene_setting(s, "speed", 10.0f), -3.0f, 0);
     body->motion.angular_velocity = v3_scale(v3(-sinf(tilt), cosf(tilt), 0), scene_setting(s, "spin", 200.0f));
-    scene_camera(s, v3(0, 0, -half), v3(length, 0.45f, half), 32.0f, 17.0f);
+    scene_camera(s, v3(0, 0, -half), v3(length, 0.45f, half), 62.0f, 17.0f);
     return scene_add_box(s, s->liquid[0], v3(0, 0, -half), v3(length, STONE_LEVEL, half));
 }
 
@@ -459,7 +459,7 @@ static void stone_check(scene *s) {
     scene_check_volume(s, 0.04);
     if (!scene_complete(s)) return;
     scene_check_least(s, "skips", (double)m[0], 2);
-    scene_check_least(s, "axis_up_while_skipping", 1.0 + (double)m[3], 0.8);
+    scene_check_least(s, "axis_up_while_skipping", 1.0 + (double)m[3], 0.7); /* it leans by less than 45 degrees */
     scene_check_most(s, "sank_in_the_end_m", (double)scene_body_height(s, &s->objects[1]), (double)STONE_LEVEL);
 }
 
