@@ -171,11 +171,10 @@ golden:
 fuzz: $(fuzzers)
 	@for f in $(fuzzers); do echo "== $$f"; $$f -n 1000000000 -t $(FUZZ_SECONDS) || exit 1; done
 
-# DEMO=name plays one scene of examples/play.c.
-DEMO ?= --demo
+# DEMO=name plays one scene of examples/play.c; its pictures are build/demo.png and build/demo.apng.
 ifneq (,$(wildcard examples/play.c))
 demo: $(BUILD)/play
-	$(BUILD)/play $(DEMO) $(DEMO_ARGS)
+	$(BUILD)/play --demo $(DEMO) $(DEMO_ARGS)
 else
 demo:
 	@echo "there is no examples/play.c yet" >&2; exit 1

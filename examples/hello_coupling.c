@@ -7,15 +7,9 @@
 
 enum { SIDE = 33 }; /* vertices of the cloth along each edge */
 
-/* Heights of the lowest vertex and of the lowest particle, from views that copy nothing. */
-static float lowest(isphpbd_points points) {
-    float low = 1e30f;
-    int i;
-    for (i = 0; i < points.count; ++i) {
-        const float *xyz = (const float *)((const char *)points.position + (size_t)i * points.position_stride);
-        if (xyz[1] < low) low = xyz[1];
-    }
-    return low;
+/* The height of a point, from a view that copies nothing. */
+static float height(isphpbd_points points, int i) {
+    return ((const float *)((const char *)points.position + (size_t)i * points.position_stride))[1];
 }
 
 int main(void) {
@@ -24,6 +18,7 @@ int main(void) {
     isphpbd_world_desc desc = isphpbd_world_desc_default();
     isphpbd_fluid_desc water = isphpbd_fluid_desc_default();
     isphpbd_soft_desc cloth = isphpbd_soft_desc_default();
+    isphpbd_collider_desc box = isphpbd_collider_desc_default();
     isphpbd_emitter_desc tap = isphpbd_emitter_desc_default();
     isphpbd_result why;
     isphpbd_world *world;
@@ -35,11 +30,14 @@ int main(void) {
     world = isphpbd_world_create(&desc, &why);
     if (!world) return printf("%s\n", isphpbd_result_text(why)), 1;
 
-    /* A rubber sheet of 1 m x 1 m, held all round. */
+    /* A box of 1 m x 1 m, 4 m high, and across it, 1 m above its floor, a rubber sheet that is held all round. */
+    box.shape = isphpbd_shape_box(0.5f, 2.0f, 0.5f), box.container = true;
+    box.pose = isphpbd_pose_at(isphpbd_v3(0.0f, 2.0f, 0.0f));
+    isphpbd_collider_create(world, &box, &why);
     cloth.body = ipbd_body_desc_preset(IPBD_RUBBER_SHEET);
     cloth.body.mesh.positions = xyz, cloth.body.mesh.vertex_count = SIDE * SIDE;
     cloth.body.mesh.triangles = triangles;
-    cloth.body.mesh.triangle_count = ipbd_grid(SIDE, SIDE, 1.0f, 1.0f, xyz, triangles);
+    cloth.body.mesh.triangle_count = ipbd_grid(SIDE, SIDE, 1.04f, 1.04f, xyz, triangles);
     for (i = 0; i < SIDE * SIDE; ++i)
         if (i % SIDE == 0 || i % SIDE == SIDE - 1 || i / SIDE == 0 || i / SIDE == SIDE - 1) rim[pinned++] = (uint32_t)i;
     cloth.body.pinned = rim, cloth.body.pinned_count = pinned;
@@ -54,12 +52,15 @@ int main(void) {
 
     for (frame = 1; frame <= 120; ++frame) {
         isphpbd_world_advance(world, 1.0f / 60.0f);
-        if (frame % 30 == 0) {
-            float cloth_low = lowest(isphpbd_soft_points(world, sheet)),
-                  water_low = lowest(isphpbd_fluid_points(world));
-            printf("%.1f s: %5d particles, the sheet hangs %.3f m deep, the lowest particle is %.3f m above that\n",
-                   frame / 60.0, isphpbd_world_stats(world).fluid_particles, 1.0 - (double)cloth_low,
-                   (double)(water_low - cloth_low));
+        if (frame % 10 == 0) {
+            isphpbd_points skin = isphpbd_soft_points(world, sheet), drops = isphpbd_fluid_points(world);
+            float lowest = 1.0f;
+            int under = 0;
+            for (i = 0; i < skin.count; ++i)
+                if (height(skin, i) < lowest) lowest = height(skin, i);
+            for (i = 0; i < drops.count; ++i) under += height(drops, i) < lowest;
+            printf("%.1f s: %5d particles, the sheet hangs %.3f m deep, under the sheet: %d\n", frame / 60.0,
+                   drops.count, 1.0 - (double)lowest, under);
         }
     }
     isphpbd_world_destroy(world);

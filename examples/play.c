@@ -34,7 +34,8 @@ typedef struct play_options {
 } play_options;
 
 static const char play_usage[] =
-    "usage: play NAME [options]   play NAME --help   play --list   play --demo   play --gallery DIR [NAME]\n"
+    "usage: play NAME [options]   play NAME --help   play --list   play --demo [NAME]   play --gallery DIR [NAME]\n"
+    "  --demo            a small run with build/demo.png and build/demo.apng\n"
     "  --seconds S       how much time to simulate (default: the scene's own)\n"
     "  --dt S            length of a step\n"
     "  --threads N       default: all cores\n"
@@ -61,18 +62,6 @@ static bool play_number(const char *text, double lo, double hi, double *out) {
     return end != text && *end == '\0' && *out >= lo && *out <= hi;
 }
 
-static bool play_set_key(play_options *o, const char *text) {
-    const char *equals = strchr(text, '=');
-    scene_key *key = &o->scene.keys[o->scene.key_count];
-    if (!equals || equals == text || (size_t)(equals - text) >= sizeof key->name || o->scene.key_count == SCENE_KEYS)
-        return play_fail("--set wants KEY=VALUE, not", text);
-    memcpy(key->name, text, (size_t)(equals - text));
-    key->name[equals - text] = '\0';
-    if (!play_number(equals + 1, -1e30, 1e30, &key->value)) return play_fail("not a number:", equals + 1);
-    ++o->scene.key_count;
-    return true;
-}
-
 static bool play_set_view(play_options *o, const char *text) {
     static const char *const names[VIEW_COUNT] = {"surface", "pressure", "error", "speed"};
     int i;
@@ -94,7 +83,7 @@ enum { PLAY_SECONDS, PLAY_DT, PLAY_SCALE, PLAY_THREADS, PLAY_FPS, PLAY_SHOTS, PL
 static const struct {
     const char *name;
     double lo, hi;
-} play_numbers[PLAY_NUMBERS] = {{"--seconds", 1e-6, 1e6}, {"--dt", 1e-6, 1.0}, {"--scale", 1e-3, 1e3},
+} play_numbers[PLAY_NUMBERS] = {{"--seconds", 1e-6, 1e6}, {"--dt", 1e-6, 0.1}, {"--scale", 1e-3, 1e3},
                                 {"--threads", 1, 64},     {"--fps", 1, 1000},  {"--shots", 2, RECORDER_SHOTS}};
 
 static bool play_set_number(play_options *o, int option, const char *text) {
@@ -120,7 +109,8 @@ static bool play_set_option(play_options *o, const char *name, const char *value
     int i;
     for (i = 0; i < PLAY_NUMBERS; ++i)
         if (strcmp(name, play_numbers[i].name) == 0) return play_set_number(o, i, value);
-    if (strcmp(name, "--set") == 0) return play_set_key(o, value);
+    if (strcmp(name, "--set") == 0)
+        return scene_options_set(&o->scene, value) || play_fail("--set wants KEY=NUMBER, at most 16 times, not", value);
     if (strcmp(name, "--view") == 0) return play_set_view(o, value);
     if (strcmp(name, "--size") == 0) return play_set_size(o, value);
     if (strcmp(name, "--png") == 0) return o->recorder.png_dir = value, true;
@@ -317,6 +307,13 @@ static void play_print_text(const scene *s, const play_summary *u) {
     }
 }
 
+/* What a failed check may only mean. */
+static void play_note(FILE *out, const scene *s) {
+    if (s->options.scale < 0.25f || !scene_complete(s))
+        fprintf(out, "(checks are meant for --scale 0.25 and more and the whole time, %g s)\n",
+                (double)s->def->seconds);
+}
+
 static void play_run(scene *s, recorder *r, play_progress *progress, play_times *times) {
     recorder_update(r, s);
     while (s->time < s->seconds - 0.5f * s->dt && !r->failed) {
@@ -347,6 +344,7 @@ static int play_scene(const play_options *o) {
         summary = play_summarise(s, &times);
         if (o->json) play_print_json(s, &summary);
         else play_print_text(s, &summary);
+        play_note(o->json ? stderr : stdout, s);
         fflush(stdout);
         code = scene_ok(s) ? 0 : 1;
     } else {
@@ -364,6 +362,15 @@ static int play_list(void) {
     return 0;
 }
 
+static void play_print_setting(const scene_key *key) {
+    double lo, hi;
+    bool whole;
+    char text[64];
+    if (!scene_setting_range(key->name, &lo, &hi, &whole)) return;
+    snprintf(text, sizeof text, "%s=%g", key->name, key->value);
+    printf("  %-28s %g .. %g%s\n", text, lo, hi, whole ? ", whole" : "");
+}
+
 /* The options, and what can be set of the scene: built at a hundredth of its size to see what it asks for. */
 static int play_help(const play_options *o) {
     scene_options options = scene_options_default();
@@ -375,29 +382,46 @@ static int play_help(const play_options *o) {
     options.scale = 0.01f;
     s = scene_create(o->name, &options, message, sizeof message);
     if (!s) return fprintf(stderr, "play: %s\n", message), 2;
-    printf("\n%s: %s; %g s in steps of %.4g ms\nsettings:", s->def->name, s->def->summary, (double)s->def->seconds,
+    printf("\n%s: %s; %g s in steps of %.4g ms\nsettings:\n", s->def->name, s->def->summary, (double)s->def->seconds,
            1e3 * (double)s->def->dt);
-    for (i = 0; i < s->setting_count; ++i) printf(" %s=%g", s->settings[i].name, s->settings[i].value);
-    putchar('\n');
+    for (i = 0; i < s->setting_count; ++i) play_print_setting(&s->settings[i]);
     scene_destroy(s);
     return 0;
 }
 
-/* The first thing to look at: a scene of a size that two cores play in two minutes. */
+/* The directory in which one works, or nothing where it cannot be told; ends with a slash. */
+static void play_here(char *path, size_t size) {
+    path[0] = '\0';
+#if defined(__unix__) || defined(__APPLE__)
+    if (getcwd(path, size - 1)) strcat(path, "/");
+    else path[0] = '\0';
+#else
+    (void)size;
+#endif
+}
+
+/* The first thing to look at: a scene of a size that two cores play in two minutes; or the one that is named, at a
+   quarter of its size unless told otherwise. */
 static int play_demo(play_options *o) {
     double start = play_wall();
+    char here[512];
     int code;
-    o->name = "water_balloon";
-    o->scene.scale = 0.2f;
-    o->scene.dt = 0.002f;
+    if (!o->name) o->name = "water_balloon";
+    if (!o->scaled) o->scene.scale = 0.25f;
+    if (strcmp(o->name, "water_balloon") == 0) { /* steps of twice the length do for what is smaller */
+        if (!o->scaled) o->scene.scale = 0.2f;
+        if (o->scene.dt == 0.0f) o->scene.dt = 0.002f;
+    }
     o->recorder.width = 360, o->recorder.height = 270;
     o->recorder.fps = 15;
     o->recorder.sheet = "build/demo.png";
     o->recorder.apng = "build/demo.apng";
     recorder_mkdir("build");
     code = play_scene(o);
+    play_here(here, sizeof here);
     if (code < 2)
-        printf("pictures in build/demo.png, animation in build/demo.apng, after %.0f s\n", play_wall() - start);
+        printf("pictures in %s%s, animation in %s%s, after %.0f s\n", here, o->recorder.sheet, here, o->recorder.apng,
+               play_wall() - start);
     return code;
 }
 

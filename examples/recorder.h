@@ -105,7 +105,6 @@ static uint32_t recorder_color(const recorder *r, const scene *s, int i) {
     switch (r->options.view) {
         case VIEW_PRESSURE: return render_pressure_color(p->pressure[i] / bottom);
         case VIEW_ERROR:
-            if (s->steps == 0) depth = p->pressure[i] / 9810.0f; /* nothing was solved yet */
             return render_error_color(fabsf(p->pressure[i] - 9810.0f * depth) / (0.1f * bottom));
         default: return render_pressure_color(v3_length(p->velocity[i]) / sqrtf(19.62f * (r->level - s->shown_lo.y)));
     }
@@ -255,9 +254,12 @@ static void recorder_keep_shot(recorder *r, const scene *s) {
 void recorder_update(recorder *r, scene *s) {
     const recorder_options *o = &r->options;
     float now = s->time + 1e-4f;
+    /* there is no pressure, and no error of it, before the first step */
+    bool solved = s->steps > 0 || (o->view != VIEW_PRESSURE && o->view != VIEW_ERROR);
     bool files = o->png_dir || o->apng || o->obj_dir || o->ply_dir;
-    bool frame_due = files && now * s->slow * (float)o->fps >= (float)r->frames;
-    bool shot_due = o->sheet && r->shots < o->shots && now * (float)(o->shots - 1) >= s->seconds * (float)r->shots;
+    bool frame_due = solved && files && now * s->slow * (float)o->fps >= (float)r->frames;
+    bool shot_due = solved && o->sheet && r->shots < o->shots &&
+                    now * (float)(o->shots - 1) >= s->seconds * (float)r->shots;
     bool picture = shot_due || (frame_due && (o->png_dir || o->apng));
     char path[512];
     if (r->failed || (!frame_due && !shot_due)) return;

@@ -95,7 +95,7 @@ typedef struct render_context {
     bool has_water;
     bvh tree, spray;
     float *spray_shade; /* per droplet: share of the light that its middle stops */
-    vec3 *normals;      /* of all mesh vertices, mesh after mesh */
+    vec3 *normals;      /* of all corners of triangles, mesh after mesh */
     int *normal_offset; /* per mesh */
     vec3 sun;           /* unit, towards it */
     vec3 forward, right, up;
@@ -132,31 +132,62 @@ uint32_t render_error_color(float value) {
     return render_pack(v3_mix(v3(0.93f, 0.94f, 0.95f), v3(0.86f, 0.04f, 0.05f), f_clamp(value, 0.0f, 1.0f)));
 }
 
-static void render_mesh_normals(const render_mesh *part, vec3 *normals) {
+static vec3 render_face(const render_mesh *part, int face) { /* its normal, twice its area long */
+    const uint32_t *t = part->indices + 3 * face;
+    vec3 a = part->vertices[t[0]];
+    return v3_cross(v3_sub(part->vertices[t[1]], a), v3_sub(part->vertices[t[2]], a));
+}
+
+/* One normal per corner of a triangle: the mean, by area, of the faces round the vertex that meet this one at less than
+   a crease of 45 degrees. `first` has room for two more than the vertices, `corner` for all corners. */
+static void render_mesh_normals(const render_mesh *part, vec3 *normals, int *first, int *corner) {
+    const int corners = 3 * part->triangle_count;
     int i, k;
-    for (i = 0; i < part->triangle_count; ++i) {
-        const uint32_t *t = part->indices + 3 * i;
-        vec3 a = part->vertices[t[0]], n = v3_cross(v3_sub(part->vertices[t[1]], a), v3_sub(part->vertices[t[2]], a));
-        for (k = 0; k < 3; ++k) normals[t[k]] = v3_add(normals[t[k]], n); /* weighted by area */
+    memset(first, 0, ((size_t)part->vertex_count + 2) * sizeof *first);
+    for (i = 0; i < corners; ++i) ++first[part->indices[i] + 2];
+    for (i = 2; i < part->vertex_count + 2; ++i) first[i] += first[i - 1];
+    for (i = 0; i < corners; ++i) corner[first[part->indices[i] + 1]++] = i;
+    for (i = 0; i < corners; ++i) {
+        vec3 own = render_face(part, i / 3), sum = own;
+        for (k = first[part->indices[i]]; k < first[part->indices[i] + 1]; ++k) {
+            vec3 other = render_face(part, corner[k] / 3);
+            if (corner[k] != i && v3_dot(own, other) > 0.70711f * v3_length(own) * v3_length(other))
+                sum = v3_add(sum, other);
+        }
+        normals[i] = v3_unit(sum);
     }
-    for (i = 0; i < part->vertex_count; ++i) normals[i] = v3_unit(normals[i]);
+}
+
+static bool render_all_normals(render_context *c) {
+    const render_scene *s = c->scene;
+    int i, vertices = 0, corners = 0, *first, *corner;
+    for (i = 0; i < s->mesh_count; ++i) {
+        vertices = s->meshes[i].vertex_count > vertices ? s->meshes[i].vertex_count : vertices;
+        corners += 3 * s->meshes[i].triangle_count;
+    }
+    c->normals = (vec3 *)malloc(((size_t)corners + 1) * sizeof(vec3));
+    first = (int *)malloc(((size_t)vertices + 2) * sizeof(int));
+    corner = (int *)malloc(((size_t)corners + 1) * sizeof(int));
+    for (i = 0; i < s->mesh_count && c->normals && first && corner; ++i)
+        render_mesh_normals(&s->meshes[i], c->normals + c->normal_offset[i], first, corner);
+    free(first);
+    free(corner);
+    return c->normals && i == s->mesh_count;
 }
 
 static bool render_build_tree(render_context *c) {
     const render_scene *s = c->scene;
-    int i, k, vertices = 0, primitives = s->particle_colors ? s->fluid.count : 0;
+    int i, k, corners = 0, primitives = s->particle_colors ? s->fluid.count : 0;
     c->normal_offset = (int *)malloc(((size_t)s->mesh_count + 1) * sizeof(int));
     if (!c->normal_offset) return false;
     for (i = 0; i < s->mesh_count; ++i) {
-        c->normal_offset[i] = vertices;
-        vertices += s->meshes[i].vertex_count;
+        c->normal_offset[i] = corners;
+        corners += 3 * s->meshes[i].triangle_count;
         primitives += s->meshes[i].triangle_count;
     }
-    c->normals = (vec3 *)calloc((size_t)vertices + 1, sizeof(vec3));
-    if (!c->normals || !bvh_reserve(&c->tree, primitives)) return false;
+    if (!render_all_normals(c) || !bvh_reserve(&c->tree, primitives)) return false;
     for (i = 0; i < s->mesh_count; ++i) {
         const render_mesh *part = &s->meshes[i];
-        render_mesh_normals(part, c->normals + c->normal_offset[i]);
         for (k = 0; k < part->triangle_count; ++k) {
             const uint32_t *t = part->indices + 3 * k;
             bvh_add_triangle(&c->tree, part->vertices[t[0]], part->vertices[t[1]], part->vertices[t[2]], i, k);
@@ -608,12 +639,10 @@ static vec3 render_sphere_color(const render_context *c, int index) {
 static vec3 render_mesh_normal(const render_context *c, const bvh_hit *hit, vec3 d, vec3 *facet) {
     const bvh_primitive *q = &c->tree.primitives[hit->primitive];
     const render_mesh *part = &c->scene->meshes[q->owner];
-    const uint32_t *t = part->indices + 3 * q->index;
-    const vec3 *normals = c->normals + c->normal_offset[q->owner];
+    const vec3 *corner = c->normals + c->normal_offset[q->owner] + 3 * q->index;
     vec3 n = *facet = render_facet(q);
     if (!part->flat)
-        n = v3_unit(v3_madd(v3_madd(v3_scale(normals[t[0]], 1 - hit->u - hit->v), normals[t[1]], hit->u), normals[t[2]],
-                            hit->v));
+        n = v3_unit(v3_madd(v3_madd(v3_scale(corner[0], 1 - hit->u - hit->v), corner[1], hit->u), corner[2], hit->v));
     if (v3_dot(*facet, d) <= 0.0f) return n;
     *facet = v3_scale(*facet, -1.0f);
     return v3_scale(n, -1.0f);
@@ -640,7 +669,7 @@ static vec3 render_shade_solid(const render_context *c, vec3 o, vec3 d, const bv
     facing = f_clamp(-v3_dot(facet, d), 0.0f, 1.0f);
     rim = render_fresnel(facing) * gloss;
     *opacity += (1.0f - *opacity) * rim; /* a skin mirrors where it is seen edge-on, as glass does */
-    out = v3_mix(out, render_sky(c, v3_madd(d, n, 2.0f * facing)), rim);
+    out = v3_mix(out, render_sky(c, v3_madd(d, n, -2.0f * v3_dot(n, d))), rim);
     h = v3_unit(v3_sub(c->sun, d));
     return v3_madd(out, light, gloss * 1.2f * powf(fmaxf(v3_dot(n, h), 0.0f), 20.0f + 180.0f * gloss));
 }

@@ -93,6 +93,7 @@ typedef struct scene_measures { /* over the whole run */
     int deep_particles, nan, removed;
     int intruded, crossed; /* most at one time on the wrong side of a closed skin; through open sheets, all in all */
     int escaped;           /* most at one time outside the tank */
+    int refused;           /* steps that the world did not take */
     uint32_t flags;        /* ISPHPBD_STEP_* */
     double coupling_iterations, coupling_mismatch;  /* mean per substep; m/s, largest */
     double pressure_iterations, density_iterations; /* means per substep */
@@ -138,6 +139,8 @@ struct scene {
     int point_count, point_capacity;
     char *message; /* why something failed */
     size_t message_size;
+    char refused[160];    /* what is wrong with a setting, or empty */
+    char complaint[160];  /* what the library said last */
 };
 
 int scene_count(void);
@@ -145,10 +148,13 @@ const scene_def *scene_at(int index);
 const scene_def *scene_find(const char *name);                          /* NULL: no such scene */
 bool scene_known(const char *name, char *message, size_t message_size); /* false: message says which one may be meant */
 scene_options scene_options_default(void);
+bool scene_options_set(scene_options *o, const char *text); /* KEY=NUMBER; false: it is not, or there are too many */
+bool scene_setting_range(const char *name, double *lo, double *hi, bool *whole); /* false: no scene asks for it */
 scene *scene_create(const char *name, const scene_options *options, char *message, size_t message_size);
 void scene_step(scene *s);
 void scene_finish(scene *s); /* fills the checks; true ones for every scene first */
 bool scene_ok(const scene *s);
+bool scene_complete(const scene *s); /* it ran for as long as it is meant to: only then its end can be judged */
 int scene_leaked(const scene *s); /* particles that went through skins, and those that left the tank */
 uint64_t scene_hash(const scene *s);
 void scene_update_objects(scene *s); /* brings the objects' vertices to where they are now */
@@ -178,6 +184,7 @@ void scene_free_particles(scene_particles *p);
 #if defined(EXAMPLES_IMPLEMENTATION) && !defined(EXAMPLES_SCENES_IMPLEMENTED)
 #define EXAMPLES_SCENES_IMPLEMENTED
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,9 +192,47 @@ void scene_free_particles(scene_particles *p);
 
 /* ---- [helpers] --------------------------------------------------------------------------------------------------- */
 
+/* Names the scene, what failed and why, in the library's own words where it said any. */
 static bool scene_fail(scene *s, const char *what, isphpbd_result why) {
-    if (s->message_size)
-        snprintf(s->message, s->message_size, "%s: %s: %s", s->def->name, what, isphpbd_result_text(why));
+    size_t used;
+    if (!s->message_size) return false;
+    snprintf(s->message, s->message_size, "%s: %s: %s", s->def->name, what,
+             s->complaint[0] ? s->complaint : isphpbd_result_text(why));
+    used = strlen(s->message);
+    if (s->options.scale != 1.0f)
+        snprintf(s->message + used, s->message_size - used, ", at --scale %g", (double)s->options.scale);
+    return false;
+}
+
+static void scene_hear(isphpbd_log_level level, isphpbd_result code, const char *text, void *user) {
+    scene *s = (scene *)user;
+    if (level == ISPHPBD_LOG_ERROR && code != ISPHPBD_OK) snprintf(s->complaint, sizeof s->complaint, "%s", text);
+}
+
+/* What settings can be, in all scenes that have them. */
+static const struct scene_range {
+    const char *name;
+    double lo, hi;
+    bool whole;
+} scene_ranges[] = {
+    {"support", 1.8, 3.2, false},           {"tolerance", 0, 1, false},        {"cfl", 0.05, 4, false},
+    {"density_projection", 0, 1, true},   {"weakly_compressible", 0, 1, true}, {"rigid_local", 0, 1, true},
+    {"max_iterations", 1, 100000, true},  {"max_substeps", 1, 1000, true},   {"outer_iterations", 1, 16, true},
+    {"soft_substeps", 1, 1000, true},     {"substeps", 1, 1000, true},       {"iterations", 1, 1000, true},
+    {"viscosity", 0, 1e6, false},         {"thin", 0, 1e6, false},           {"thick", 0, 1e6, false},
+    {"oil_density", 1, 1e5, false},       {"slip", 0, 1, false},             {"body_slip", 0, 1, false},
+    {"wall_friction", 0, 1, false},       {"friction", 0, 100, false},       {"stiffness", 0, 1, false},
+    {"young_modulus", 1, 1e12, false},    {"damping", 0, 1e4, false},        {"cloth_density", 1e-3, 1e3, false},
+    {"self_collision", 0, 1, true},       {"statue", 0, 1, true},            {"wind", -1000, 1000, false},
+    {"rate", -100, 100, false},           {"mass", 0.1, 1e4, false},         {"speed", 0, 100, false},
+    {"tilt", -90, 90, false},             {"spin", -1000, 1000, false}};
+
+bool scene_setting_range(const char *name, double *lo, double *hi, bool *whole) {
+    size_t i;
+    for (i = 0; i < sizeof scene_ranges / sizeof scene_ranges[0]; ++i) {
+        const struct scene_range *r = &scene_ranges[i];
+        if (strcmp(r->name, name) == 0) return *lo = r->lo, *hi = r->hi, *whole = r->whole, true;
+    }
     return false;
 }
 
@@ -202,15 +247,21 @@ static void scene_note_setting(scene *s, const char *name, float value) {
     ++s->setting_count;
 }
 
-/* The value of --set name=..., or the scene's own. */
+/* The value of the last --set name=..., or the scene's own. One that cannot be is told in s->refused. */
 static float scene_setting(scene *s, const char *name, float fallback) {
+    double value = (double)fallback, lo = 0.0, hi = 0.0;
+    bool whole = false, known = scene_setting_range(name, &lo, &hi, &whole);
     int i;
     scene_note_setting(s, name, fallback);
     for (i = 0; i < s->options.key_count; ++i) {
         if (strcmp(s->options.keys[i].name, name) != 0) continue;
         s->options.keys[i].used = true;
-        return (float)s->options.keys[i].value;
+        value = s->options.keys[i].value;
     }
+    if (known && value >= lo && value <= hi && !(whole && value != floor(value))) return (float)value;
+    if (!s->refused[0])
+        snprintf(s->refused, sizeof s->refused, "%s=%g cannot be: it is a %snumber from %g to %g", name, value,
+                 whole ? "whole " : "", lo, hi);
     return fallback;
 }
 
@@ -263,6 +314,7 @@ static isphpbd_world_desc scene_world_desc(scene *s, float spacing, float fit, f
     desc.allocator = scene_allocator(s);
     desc.parallel = s->options.parallel;
     desc.clock = s->options.clock;
+    desc.logger.fn = scene_hear, desc.logger.user = s;
     desc.support = scene_setting(s, "support", desc.support);
     desc.tolerance = scene_setting(s, "tolerance", desc.tolerance);
     desc.cfl = scene_setting(s, "cfl", desc.cfl);
@@ -633,8 +685,7 @@ static float scene_mean_energy(const scene *s) { /* J/kg, above the height 0 */
     return sum;
 }
 
-/* Whether the scene ran for as long as it is meant to: only then its end can be judged. */
-static bool scene_complete(const scene *s) { return s->time >= s->def->seconds - 1.5f * s->dt; }
+bool scene_complete(const scene *s) { return s->time >= s->def->seconds - 1.5f * s->dt; }
 
 /* m, of water at rest in the tank: what the particles stand for, over the tank's area. */
 static float scene_rest_level(const scene *s) {
@@ -708,6 +759,18 @@ scene_options scene_options_default(void) {
     return o;
 }
 
+bool scene_options_set(scene_options *o, const char *text) {
+    const char *equals = strchr(text, '=');
+    scene_key *key = &o->keys[o->key_count];
+    char *end;
+    if (!equals || equals == text || (size_t)(equals - text) >= sizeof key->name || o->key_count == SCENE_KEYS)
+        return false;
+    memcpy(key->name, text, (size_t)(equals - text));
+    key->name[equals - text] = '\0', key->value = strtod(equals + 1, &end), key->used = false;
+    if (end == equals + 1 || *end || !(fabs(key->value) <= 1e30)) return false;
+    return ++o->key_count > 0;
+}
+
 /* How many letters have to be added, removed or changed to make one name of the other (Levenshtein). */
 static int scene_name_distance(const char *a, const char *b) {
     enum { MOST = 32 };
@@ -762,11 +825,12 @@ scene *scene_create(const char *name, const scene_options *options, char *messag
     if (!s) return snprintf(message, message_size, "out of memory"), (scene *)NULL;
     s->def = def, s->options = *options, s->message = message, s->message_size = message_size;
     s->dt = options->dt > 0.0f ? options->dt : def->dt;
-    s->seconds = options->seconds > 0.0f ? options->seconds : def->seconds;
+    s->seconds = fmaxf(options->seconds > 0.0f ? options->seconds : def->seconds, s->dt); /* one step at least */
     s->measures.highest = -1e30f;
     s->look[0] = s->look[1] = render_water(1.0f);
     s->foam = s->slow = s->smooth = 1.0f;
-    if (!def->build(s) || !scene_keys_used(s)) {
+    if (!def->build(s) || s->refused[0] || !scene_keys_used(s)) {
+        if (s->refused[0]) snprintf(message, message_size, "%s: %s", def->name, s->refused);
         scene_destroy(s);
         return NULL;
     }
@@ -923,13 +987,15 @@ static uint64_t scene_ticks(const scene *s) {
 }
 
 void scene_step(scene *s) {
+    isphpbd_step_info info;
     uint64_t wall;
     clock_t cpu;
     if (s->def->before_step) s->def->before_step(s);
     scene_put_bodies(s);
     wall = scene_ticks(s), cpu = clock();
     s->stepping = true;
-    s->measures.flags |= isphpbd_world_step(s->world, s->dt).flags;
+    info = isphpbd_world_step(s->world, s->dt);
+    s->measures.flags |= info.flags, s->measures.refused += info.steps == 0;
     s->stepping = false;
     s->step_cpu = (double)(clock() - cpu) / CLOCKS_PER_SEC, s->step_wall = 1e-9 * (double)(scene_ticks(s) - wall);
     scene_watch(s);
@@ -965,6 +1031,7 @@ void scene_finish(scene *s) {
     scene_check_most(s, "leaked_out_of_tank", m->escaped, 0);
     scene_check_most(s, "nan", m->nan + scene_nan_vertices(s), 0);
     scene_check_most(s, "quarantined", (m->flags & ISPHPBD_STEP_QUARANTINED) != 0, 0);
+    scene_check_most(s, "refused_steps", m->refused, 0);
     scene_check_most(s, "removed", m->removed, 1e-3 * stats.fluid_particles);
     scene_check_most(s, "allocations_while_stepping", s->allocations, 0);
     if (s->def->check) s->def->check(s);

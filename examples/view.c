@@ -18,6 +18,7 @@
 
 #include <SDL.h>
 #include <SDL_opengl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +214,18 @@ enum {
 }; /* of 255: how much of a liquid a particle is; 32 of them behind each other are all that is told */
 enum { COLORS_SURFACE = 0, COLORS_PRESSURE, COLORS_SPEED, COLORS_BALLS, COLORS_COUNT };
 
+/* Times of a step that exclude each other: the rest of it goes to the search for walls and the motion of particles. */
+enum {
+    TIME_STEP = 0,
+    TIME_NEIGHBOURS,
+    TIME_VISCOSITY,
+    TIME_PRESSURE,
+    TIME_COUPLING,
+    TIME_CONSTRAINTS,
+    TIME_REST,
+    VIEW_TIMES
+};
+
 typedef struct view_slider {
     const char *name;
     float lo, hi, value;
@@ -244,7 +257,7 @@ typedef struct view {
     view_gl gl;
     GLuint ball_program, solid_program, depth_program, amount_program, smooth_program, water_program;
     GLuint textures[VIEW_TEXTURES];
-    double step_ms; /* smoothed */
+    double ms[VIEW_TIMES]; /* smoothed, all in the same way */
 } view;
 
 static uint64_t view_ticks(void *user) {
@@ -570,7 +583,7 @@ static void view_say(view *v, int line, const char *text) {
     image_text(&v->panel, 10, 8 + 14 * line, 1, 0xffffff, text);
 }
 
-/* Counts, times of the stages of the last step, sliders. */
+/* Counts, times of the stages, sliders. */
 static void view_draw_panel(view *v) {
     isphpbd_stats t = isphpbd_world_stats(v->s->world);
     char line[96];
@@ -581,17 +594,15 @@ static void view_draw_panel(view *v) {
     snprintf(line, sizeof line, "particles %d  soft vertices %d", t.fluid_particles, t.soft_vertices),
         view_say(v, 1, line);
     snprintf(line, sizeof line, "constraints %d  bodies %d", t.constraints, t.bodies), view_say(v, 2, line);
-    snprintf(line, sizeof line, "step %.2f ms of %.2f ms", v->step_ms, 1e3 * (double)v->s->dt), view_say(v, 3, line);
-    snprintf(line, sizeof line, "neighbours %.2f  walls %.2f ms", 1e-6 * (double)t.ticks_neighbours,
-             1e-6 * (double)t.ticks_walls),
+    snprintf(line, sizeof line, "step %.2f ms of %.2f ms", v->ms[TIME_STEP], 1e3 * (double)v->s->dt),
+        view_say(v, 3, line);
+    snprintf(line, sizeof line, "neighbours %.2f  viscosity %.2f ms", v->ms[TIME_NEIGHBOURS], v->ms[TIME_VISCOSITY]),
         view_say(v, 4, line);
-    snprintf(line, sizeof line, "viscosity %.2f  pressure %.2f ms", 1e-6 * (double)t.ticks_viscosity,
-             1e-6 * (double)t.ticks_pressure),
+    snprintf(line, sizeof line, "pressure %.2f  coupling %.2f ms", v->ms[TIME_PRESSURE], v->ms[TIME_COUPLING]),
         view_say(v, 5, line);
-    snprintf(line, sizeof line, "move %.2f  coupling %.2f ms", 1e-6 * (double)t.ticks_move,
-             1e-6 * (double)t.ticks_coupling),
+    snprintf(line, sizeof line, "constraints %.2f  walls, moves %.2f ms", v->ms[TIME_CONSTRAINTS], v->ms[TIME_REST]),
         view_say(v, 6, line);
-    snprintf(line, sizeof line, "constraints %.2f ms", 1e-6 * (double)t.ticks_constraints), view_say(v, 7, line);
+    snprintf(line, sizeof line, "(all of them smoothed over ten steps)"), view_say(v, 7, line);
     snprintf(line, sizeof line, "substeps %d  iterations %d + %d", t.substeps, t.pressure_iterations,
              t.density_iterations),
         view_say(v, 8, line);
@@ -663,8 +674,16 @@ static bool view_write_screenshot(const view *v) {
 /* ---- events and main --------------------------------------------------------------------------------------------- */
 
 static void view_step(view *v) {
+    isphpbd_stats t;
+    double now[VIEW_TIMES];
+    int i;
     scene_step(v->s);
-    v->step_ms += 0.1 * (1e3 * v->s->step_wall - v->step_ms);
+    t = isphpbd_world_stats(v->s->world);
+    now[TIME_STEP] = (double)t.ticks_step, now[TIME_NEIGHBOURS] = (double)t.ticks_neighbours;
+    now[TIME_VISCOSITY] = (double)t.ticks_viscosity, now[TIME_PRESSURE] = (double)t.ticks_pressure;
+    now[TIME_COUPLING] = (double)t.ticks_coupling, now[TIME_CONSTRAINTS] = (double)t.ticks_constraints;
+    for (now[TIME_REST] = now[TIME_STEP], i = 1; i < TIME_REST; ++i) now[TIME_REST] -= now[i];
+    for (i = 0; i < VIEW_TIMES; ++i) v->ms[i] += 0.1 * (1e-6 * now[i] - v->ms[i]);
 }
 
 static void view_key(view *v, int key, int x, int y) {
@@ -741,45 +760,69 @@ static int view_run(view *v, SDL_Window *window) {
         ++v->frame;
         if (v->screenshot && v->frame == v->frames) {
             if (!view_write_screenshot(v)) return fprintf(stderr, "view: cannot write %s\n", v->screenshot), 2;
-            printf("%s after %d frames, %.2f ms per step: %s\n", v->name, v->frame, v->step_ms, v->screenshot);
+            printf("%s after %d frames, %.2f ms per step: %s\n", v->name, v->frame, v->ms[TIME_STEP], v->screenshot);
         }
         SDL_GL_SwapWindow(window);
     }
     return 0;
 }
 
-static bool view_setting(view *v, const char *text) {
-    const char *equals = strchr(text, '=');
-    scene_key *key = &v->options.keys[v->options.key_count];
-    if (!equals || equals == text || (size_t)(equals - text) >= sizeof key->name || v->options.key_count == SCENE_KEYS)
-        return false;
-    memcpy(key->name, text, (size_t)(equals - text));
-    key->name[equals - text] = '\0', key->value = atof(equals + 1);
-    return ++v->options.key_count > 0;
-}
+static const char view_usage[] =
+    "usage: view NAME [--scale F] [--set KEY=VALUE] [--threads N] [--size WxH]\n"
+    "       [--frames N --screenshot FILE [--keys STRING] [--drag X,Y,X,Y]]\n"
+    "build/play --list shows the names, build/play NAME --help the settings\n";
 
-static bool view_option(view *v, const char *name, const char *value, int *thread_count) {
-    if (strcmp(name, "--scale") == 0) return (v->options.scale = (float)atof(value)) > 0.0f;
-    if (strcmp(name, "--set") == 0) return view_setting(v, value);
-    if (strcmp(name, "--threads") == 0) return (*thread_count = atoi(value)) > 0;
-    if (strcmp(name, "--frames") == 0) return (v->frames = atoi(value)) > 0;
-    if (strcmp(name, "--keys") == 0) return v->keys = value, true;
-    if (strcmp(name, "--drag") == 0)
-        return v->drags = sscanf(value, "%d,%d,%d,%d", &v->drag[0], &v->drag[1], &v->drag[2], &v->drag[3]) == 4;
-    if (strcmp(name, "--screenshot") == 0) return v->screenshot = value, true;
-    if (strcmp(name, "--size") == 0)
-        return sscanf(value, "%dx%d", &v->width, &v->height) == 2 && v->width >= 64 && v->height >= 64;
+static bool view_fail(const char *what, const char *value) {
+    fprintf(stderr, "view: %s '%s'; --help shows the options\n", what, value);
     return false;
 }
 
-static bool view_parse(view *v, int argc, char **argv, int *thread_count) {
+static bool view_number(const char *name, const char *text, double lo, double hi, bool whole, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    if (end != text && *end == '\0' && *out >= lo && *out <= hi && !(whole && *out != floor(*out))) return true;
+    fprintf(stderr, "view: %s wants a %snumber from %g to %g, not '%s'\n", name, whole ? "whole " : "", lo, hi, text);
+    return false;
+}
+
+static bool view_option(view *v, const char *name, const char *value, int *thread_count) {
+    int *d = v->drag;
+    double n;
+    char rest;
+    if (strcmp(name, "--scale") == 0)
+        return view_number(name, value, 1e-3, 1e3, false, &n) && (v->options.scale = (float)n) > 0.0f;
+    if (strcmp(name, "--threads") == 0)
+        return view_number(name, value, 1, 64, true, &n) && (*thread_count = (int)n) > 0;
+    if (strcmp(name, "--frames") == 0) return view_number(name, value, 1, 1e6, true, &n) && (v->frames = (int)n) > 0;
+    if (strcmp(name, "--set") == 0)
+        return scene_options_set(&v->options, value) ||
+               view_fail("--set wants KEY=NUMBER, at most 16 times, not", value);
+    if (strcmp(name, "--keys") == 0) return v->keys = value, true;
+    if (strcmp(name, "--screenshot") == 0) return v->screenshot = value, true;
+    if (strcmp(name, "--drag") == 0)
+        return (v->drags = sscanf(value, "%d,%d,%d,%d%c", d, d + 1, d + 2, d + 3, &rest) == 4) ||
+               view_fail("--drag wants X,Y,X,Y, not", value);
+    if (strcmp(name, "--size") == 0)
+        return (sscanf(value, "%dx%d%c", &v->width, &v->height, &rest) == 2 && v->width >= 64 && v->height >= 64 &&
+                v->width <= 8192 && v->height <= 8192) ||
+               view_fail("--size wants WIDTHxHEIGHT, 64 to 8192 pixels, not", value);
+    return view_fail("unknown option", name);
+}
+
+static bool view_parse(view *v, int argc, char **argv, int *thread_count, bool *help) {
+    char message[256];
     int i;
     for (i = 1; i < argc; ++i) {
-        if (argv[i][0] != '-' && !v->name) v->name = argv[i];
-        else if (i + 1 < argc && view_option(v, argv[i], argv[i + 1], thread_count)) ++i;
-        else return false;
+        if ((*help = strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)) return true;
+        if (argv[i][0] != '-' && v->name) return view_fail("one scene at a time, not also", argv[i]);
+        if (argv[i][0] != '-') v->name = argv[i];
+        else if (i + 1 == argc) return view_fail("unknown option, or its value is missing:", argv[i]);
+        else if (!view_option(v, argv[i], argv[i + 1], thread_count)) return false;
+        else ++i;
     }
-    return v->name != NULL && ((!v->screenshot && !v->drags) || v->frames > 0);
+    if (!v->name) return fputs(view_usage, stderr), false;
+    if (!scene_known(v->name, message, sizeof message)) return fprintf(stderr, "view: %s\n", message), false;
+    return ((!v->screenshot && !v->drags) || v->frames > 0) || view_fail("how many frames? give", "--frames");
 }
 
 static bool view_open(view *v, SDL_Window **window) {
@@ -807,15 +850,12 @@ int main(int argc, char **argv) {
     static view v;
     SDL_Window *window = NULL;
     threads *pool;
+    bool help = false;
     int code = 2, thread_count = threads_available();
     v.options = scene_options_default();
     v.width = 1120, v.height = 760;
-    if (!view_parse(&v, argc, argv, &thread_count)) {
-        fprintf(stderr, "usage: view NAME [--scale F] [--set KEY=VALUE] [--threads N] [--size WxH]\n"
-                        "       [--frames N --screenshot FILE [--keys STRING] [--drag X,Y,X,Y]]\n"
-                        "build/play --list shows the names\n");
-        return 2;
-    }
+    if (!view_parse(&v, argc, argv, &thread_count, &help)) return 2;
+    if (help) return fputs(view_usage, stdout), 0;
     pool = threads_create(thread_count);
     if (!pool) return fprintf(stderr, "view: out of memory\n"), 2;
     v.options.parallel = threads_runner(pool);

@@ -535,6 +535,38 @@ TEST the_host_conserves_momentum(void) {
     PASS();
 }
 
+/* A flat stone spun with a wobble of 3 degrees, without and with a host step of a whole radian: after a second its
+   energy and momentum are what they were, and it lies as flat as at the start. Likewise what has three different axes
+   and is spun about the middle one: it tumbles. */
+TEST what_spins_freely_keeps_its_energy(void) {
+    static const vec3 half[2] = {{0.13f, 0.03f, 0.13f}, {0.1f, 0.2f, 0.4f}}, spin[2] = {{6, 120, 0}, {0.5f, 40, 0.5f}};
+    int hertz, i, k;
+    for (hertz = 60; hertz <= 480; hertz *= 2)
+        for (k = 0; k < 2; ++k) {
+            host *h = host_create(v3(0, 0, 0));
+            double energy, flattest = 1.0;
+            vec3 momentum;
+            host_body *b;
+            ASSERT(h != NULL && host_add_box(h, half[k], 3.8f, v3(0, 0, 0)) == 0);
+            b = &h->bodies[0];
+            b->motion.angular_velocity = spin[k];
+            momentum = v3_mul(b->inertia, spin[k]), energy = 0.5 * (double)v3_dot(momentum, spin[k]);
+            for (i = 0; i < hertz; ++i) {
+                vec3 w, local;
+                host_step(h, 1.0f / (float)hertz);
+                w = b->motion.angular_velocity, local = v3_mul(host_unrotate(b->motion.pose.rotation, w), b->inertia);
+                ASSERT_IN_RANGE(2.0 * energy, (double)v3_dot(host_rotate(b->motion.pose.rotation, local), w),
+                                0.02 * energy);
+                ASSERT_IN_RANGE(1.0, (double)(v3_length(local) / v3_length(momentum)), 1e-3);
+                flattest = fmin(flattest, (double)host_rotate(b->motion.pose.rotation, v3(0, 1, 0)).y);
+            }
+            if (k == 0) ASSERT(flattest > 0.99);
+            else ASSERT(flattest < 0.0);
+            host_destroy(h);
+        }
+    PASS();
+}
+
 /* ---- threads and scenes ------------------------------------------------------------------------------------------ */
 
 static void count_task(void *ctx, int index) { ++((int *)ctx)[index]; }
@@ -669,6 +701,49 @@ TEST unknown_names_are_refused(void) {
     PASS();
 }
 
+/* A step that is too long for the world is not taken, and a check says so. */
+TEST a_refused_step_is_told(void) {
+    scene_options options = scene_options_default();
+    char message[256];
+    scene *s;
+    options.scale = 0.04f, options.dt = 0.2f;
+    s = scene_create("tank", &options, message, sizeof message);
+    ASSERTm(message, s != NULL);
+    scene_step(s);
+    scene_finish(s);
+    ASSERT_EQ_FMT(1, s->measures.refused, "%d");
+    ASSERT_FALSE(scene_ok(s));
+    scene_destroy(s);
+    PASS();
+}
+
+/* Every setting of every scene has a range, and its own value is in it; what is not, or is no whole number where it has
+   to be, is refused by name. */
+TEST settings_have_ranges(void) {
+    scene_options options = scene_options_default();
+    char message[256];
+    int i, k, wrong;
+    options.scale = 0.01f;
+    for (i = 0; i < scene_count(); ++i) {
+        scene *s = scene_create(scene_at(i)->name, &options, message, sizeof message);
+        ASSERTm(message, s != NULL);
+        for (k = 0; k < s->setting_count; ++k) {
+            double lo, hi;
+            bool whole;
+            ASSERTm(s->settings[k].name, scene_setting_range(s->settings[k].name, &lo, &hi, &whole));
+            for (wrong = 0; wrong < 3 && i % 4 == 0; ++wrong) {
+                scene_options odd = options;
+                odd.keys[0] = s->settings[k], odd.key_count = 1;
+                odd.keys[0].value = wrong == 0 ? lo - 1.0 : wrong == 1 ? hi + 1.0 : whole ? lo + 0.5 : 1e30;
+                ASSERT(scene_create(scene_at(i)->name, &odd, message, sizeof message) == NULL);
+                ASSERTm(message, strstr(message, s->settings[k].name) != NULL);
+            }
+        }
+        scene_destroy(s);
+    }
+    PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv) {
@@ -687,11 +762,14 @@ int main(int argc, char **argv) {
     RUN_TEST(boxes_rest_and_stack);
     RUN_TEST(bounces_and_slides_as_told);
     RUN_TEST(the_host_conserves_momentum);
+    RUN_TEST(what_spins_freely_keeps_its_energy);
     RUN_TEST(every_task_runs_once);
     RUN_TEST(threads_change_no_bit_and_no_pixel);
     RUN_TEST(every_scene_builds_and_steps);
     RUN_TEST(coupled_scenes_hold_their_checks);
     RUN_TEST(leaks_are_told_apart);
     RUN_TEST(unknown_names_are_refused);
+    RUN_TEST(a_refused_step_is_told);
+    RUN_TEST(settings_have_ranges);
     GREATEST_MAIN_END();
 }

@@ -29,4 +29,9 @@ absent 'package hosts' "$work/files" '[d]eb\.debian\.org|registry\.[n]pmjs|[p]yp
 absent 'carriage returns' "$work/files" "$return"
 absent 'tabs' "$work/sources" "$tab"
 absent 'blanks at the end of a line' "$work/sources" ' $'
+# Functions that the page on how it works names are in the headers.
+for name in $(grep -oE '`i[a-z]*_[a-z_]+`' docs/how-it-works.md | tr -d '`' | sort -u); do
+    check "docs/how-it-works.md: $name is there" grep -qE "\\b$name\\(" isphpbd_sph.h isphpbd_pbd.h isphpbd.h
+done
+
 finish

@@ -38,7 +38,8 @@ check 'a setting, a step and threads can be given' \
 
 for wrong in 'no_such_scene' 'tank --no-such-option 1' 'tank --scale x' 'tank --seconds' 'tank --set viscosity' \
     'tank --set no_such_key=1' 'tank pillar' 'tank --view x' 'tank --size 7' 'tank --threads 0' \
-    'tank --threads 1.5' 'tank --json=1' ''; do
+    'tank --threads 1.5' 'tank --json=1' 'tank --dt 0.2' 'tank --set viscosity=-1' 'tank --set wall_friction=2' \
+    'tank --set max_substeps=2.5' 'tank --set viscosity=x' 'honey --scale 1000' ''; do
     check "wrong: '$wrong'" exits 2 "$play" $wrong
     if [ -s "$work/output" ]; then pass; else fail "wrong: '$wrong'" 'is not explained'; fi
 done
@@ -66,6 +67,24 @@ tells() { # pattern, command...
     shift
     "$@" 2>&1 | grep -q "$pattern"
 }
+# The last of two settings counts; what is shorter than a step is one.
+ends_alike() { # options... : as with viscosity 2
+    "$play" $short "$@" >"$work/one" && "$play" $short --set viscosity=2 >"$work/two" &&
+        [ "$(grep -o 'hash .*' "$work/one")" = "$(grep -o 'hash .*' "$work/two")" ]
+}
+check 'the last of two settings counts' ends_alike --set viscosity=1 --set viscosity=2
+check 'a very short run is one step' tells '^  1 steps' "$play" $short --seconds 0.0001
+check 'no number is missing after it' exits 0 "$play" double_dam_break --scale 0.02 --seconds 0.0001 --quiet
+check 'a wrong value is answered by the range' tells 'viscosity=-1 .* 0 to 1e+06' "$play" tank --set viscosity=-1
+check 'a scale that is too large is told' tells 'at --scale 1000' "$play" honey --scale 1000
+check 'what the checks are meant for is said' tells 'meant for --scale 0.25' "$play" $short
+mkdir -p "$work/elsewhere/build" && player=$(cd "$(dirname "$play")" && pwd)/play
+demo_elsewhere() { (cd "$work/elsewhere" && "$player" --demo tank --scale 0.01 --seconds 0.1 --quiet); }
+check 'a demo of any scene says where its pictures are' tells "$work/elsewhere/build/demo.png" demo_elsewhere
+for file in demo.png demo.apng; do
+    if [ -s "$work/elsewhere/build/$file" ]; then pass; else fail "$file" 'was not written by the demo'; fi
+done
+
 check 'a misspelt name is answered by the right one' tells "'dam_break'" "$play" dam_brake
 check 'the settings of a scene are listed' tells 'viscosity=' "$play" tank --help
 check 'a wrong setting is answered by the right ones' tells 'viscosity' "$play" tank --set no_such_key=1
