@@ -146,8 +146,9 @@ extern "C" {
    arrays are read during the call and never kept. */
 
 /* ==== [handles] ======================================================================================================
-   By value; all zero is null. A handle knows its world: another world refuses it. Stale ones are refused too. What is
-   inside means nothing to you. */
+   By value; all zero is null. A handle knows its world: another one that lives at the same time refuses it. Stale ones
+   are refused too. When a world is destroyed, forget its handles: one made later, where it was in memory, may take them
+   for its own (whatever they name there, no memory is harmed). What is inside means nothing to you. */
 typedef struct isphpbd_world isphpbd_world;
 typedef struct isphpbd_fluid {
     uint32_t id, world;
@@ -624,6 +625,7 @@ ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, 
 #define ISPHPBDX_COOKIE_SOFT     0x69737736u
 #define ISPHPBDX_HUGE            1e6f /* m, kg ...: larger input is a mistake */
 #define ISPHPBDX_LONGEST_STEP    0.1f /* s */
+#define ISPHPBDX_SLIVER          1e-6f /* of a step: what is less is no time */
 #define ISPHPBDX_TELEPORT        2.0f /* spacings: a body put farther from its prediction was not moved but placed */
 #define ISPHPBDX_SOLVES_SHARE    0.6f /* of a substep's share of the deadline, after which its solves end early */
 #define ISPHPBDX_BATCH           256  /* items per call of the debug draw, particles per call of the fluid */
@@ -5286,6 +5288,7 @@ static void isphpbdx_substep_end(isphpbd_world *world) {
     isphpbdx_emit_all(world, h);
     run->substep_pending = false;
     run->left = h > 0.999f * run->left ? 0.0f : run->left - h;
+    if (run->left < ISPHPBDX_SLIVER * run->seconds) run->left = 0.0f;
     run->substeps++;
 }
 /* One substep, or what is left of it; false where the deadline came first. */
@@ -5888,7 +5891,9 @@ static bool isphpbdx_settings_sane(const isphpbd_world *world, const isphpbdx_se
         return false;
     return !v->run.pending ||
            (isphpbdx_between(v->run.seconds, 1e-6f, ISPHPBDX_LONGEST_STEP) &&
-            isphpbdx_between(v->run.left, 0.0f, v->run.seconds) && v->run.substeps >= 0 && v->run.substeps <= 100000);
+            isphpbdx_between(v->run.left, 0.0f, v->run.seconds) &&
+            !(v->run.left > 0.0f && v->run.left < ISPHPBDX_SLIVER * v->run.seconds) && v->run.substeps >= 0 &&
+            v->run.substeps <= 100000);
 }
 static bool isphpbdx_emitter_sane(const isphpbd_world *world, const isphpbdx_emitter *e) {
     isphpbd_emitter_desc desc = e->desc;
@@ -6330,6 +6335,7 @@ ISPHPBD_API isphpbd_result isphpbd_world_debug_draw(const isphpbd_world *world, 
 #undef ISPHPBDX_COOKIE_SOFT
 #undef ISPHPBDX_HUGE
 #undef ISPHPBDX_LONGEST_STEP
+#undef ISPHPBDX_SLIVER
 #undef ISPHPBDX_TELEPORT
 #undef ISPHPBDX_SOLVES_SHARE
 #undef ISPHPBDX_BATCH

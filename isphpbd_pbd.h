@@ -78,7 +78,8 @@ DETERMINISM
 
 NUMERICS AND UNITS
     SI units: m, kg, s, N, Pa. State is float. Sizes from 1 cm to 100 m around the origin work; beyond 1 km, positions
-    have fewer than 4 decimals and small bodies shake: shift the origin. Steps from 1/30 to 1/240 s with 4 to 20
+    have fewer than 4 decimals and small bodies shake: shift the origin. What lies there moves by about a step of a
+    float per substep: 0.1 m/s at 1 km, 1 m/s at 10 km in substeps of 1/1200 s. Steps from 1/30 to 1/240 s with 4 to 20
     substeps work. More substeps are better than more iterations. What breaks first: very stiff materials with few
     substeps get softer (elastic tetrahedra: when sound passes more than about three elements in a substep; the logger
     says so when the body is made).
@@ -708,7 +709,10 @@ ISPHPBD_API isphpbd_result ipbd_skin_read(const ipbd_world *world, ipbd_skin ski
 
 /* ---- [pbd-hooks] ------------------------------------------------------------------------------------------------- */
 
-/* All vertices of the world at once, writable, for a coupler. Body b's vertices are [vertex_begin, vertex_end). */
+/* All vertices of the world at once, writable, for a coupler. Body b's vertices are [vertex_begin, vertex_end). Places,
+   velocities and loads have to be within +-1e9, w from 0 on. A vertex for which one is not, or is no number, is put to
+   rest where it last was, before anything else sees it, and counted as quarantined; w is the real one then, loads are
+   0. What is written to bodies that sleep is looked at when they wake. */
 typedef struct ipbd_arrays {
     float *positions;            /* x y z w: w is the effective inverse mass that constraints use */
     const float *starts;         /* x y z pad: at the start of the substep */
@@ -747,8 +751,8 @@ ISPHPBD_API isphpbd_result ipbd_substep_predict(ipbd_world *world);
 ISPHPBD_API isphpbd_result ipbd_substep_iterate(ipbd_world *world);
 ISPHPBD_API isphpbd_result ipbd_substep_end(ipbd_world *world);
 ISPHPBD_API ipbd_step_info ipbd_step_finish(ipbd_world *world);
-/* The arrays as hooks get them, at any time, writable without a check: valid until bodies are made or destroyed.
-   Nothing is copied. */
+/* The arrays as hooks get them, at any time; what is written is looked at in the next step. Valid until bodies are made
+   or destroyed. Nothing is copied. */
 ISPHPBD_API ipbd_arrays ipbd_world_arrays(ipbd_world *world);
 
 /* ---- [pbd-assets] ------------------------------------------------------------------------------------------------ */
@@ -1166,9 +1170,19 @@ static isphpbd_vec3 ipbdx_pose_local(ipbd_pose pose, isphpbd_vec3 point) {
     return isphpbdx_unrotate(pose.rotation, isphpbdx_sub(point, pose.position));
 }
 /* Coordinates, speeds and masses beyond this count as not finite: products of three of them stay floats. */
-#define IPBDX_LIMIT 1e9f
-static bool ipbdx_sane(float v) { return isphpbdx_finite(v) && v >= -IPBDX_LIMIT && v <= IPBDX_LIMIT; }
-static bool ipbdx_sane3(isphpbd_vec3 v) { return ipbdx_sane(v.x) && ipbdx_sane(v.y) && ipbdx_sane(v.z); }
+#define IPBDX_LIMIT        1e9f
+#define IPBDX_MOST_IMPULSE 1e30f /* of sums of forces and impulses: a snapshot that holds more is no snapshot */
+static bool ipbdx_within(float v, float most) { return isphpbdx_finite(v) && v >= -most && v <= most; }
+static bool ipbdx_within3(isphpbd_vec3 v, float most) {
+    return ipbdx_within(v.x, most) && ipbdx_within(v.y, most) && ipbdx_within(v.z, most);
+}
+static bool ipbdx_sane(float v) { return ipbdx_within(v, IPBDX_LIMIT); }
+static bool ipbdx_sane3(isphpbd_vec3 v) { return ipbdx_within3(v, IPBDX_LIMIT); }
+/* At most so large; 0 for what is no number. */
+static float ipbdx_limited(float v, float most) { return isphpbdx_finite(v) ? isphpbdx_clamp(v, -most, most) : 0.0f; }
+static isphpbd_vec3 ipbdx_limited3(isphpbd_vec3 v, float most) {
+    return isphpbd_v3(ipbdx_limited(v.x, most), ipbdx_limited(v.y, most), ipbdx_limited(v.z, most));
+}
 
 /* Finite and a unit rotation to 1 %; then made unit to float. */
 static bool ipbdx_pose_ready(ipbd_pose *pose) {
@@ -3944,7 +3958,7 @@ static void ipbdx_pull_tethers(ipbd_world *world, const ipbdx_body *body, int v,
         excess = IPBDX_TETHER_SHARE * (length - tethers[k].reach * stretch);
         if (!(excess > 0.0f)) continue;
         ipbdx_put3(x, isphpbdx_madd(anchor, d, 1.0f - excess / length));
-        tethers[k].pull += excess / x[3];
+        tethers[k].pull = isphpbdx_min(tethers[k].pull + excess / x[3], IPBDX_MOST_IMPULSE);
     }
 }
 /* v + (x - (start + h v)) / h instead of (x - start) / h: the rounding of the prediction cancels, free flight is
@@ -5188,7 +5202,7 @@ static ipbd_pose ipbdx_collider_at(const ipbdx_collider *c, float t) {
     if (t < 1.0f)
         pose.position = ipbdx_lerp3(c->from.position, c->to.position, t),
         pose.rotation = ipbdx_quat_mix(c->from.rotation, c->to.rotation, t);
-    pose.position = isphpbdx_add(pose.position, c->yield_offset);
+    pose.position = ipbdx_limited3(isphpbdx_add(pose.position, c->yield_offset), IPBDX_LIMIT);
     pose.rotation = ipbdx_quat_unit(ipbdx_quat_mul(c->yield_turn, pose.rotation));
     return pose;
 }
@@ -5229,12 +5243,14 @@ static void ipbdx_begin_colliders(ipbd_world *world) {
 /* impulse in N s on the collider at a point. */
 static void ipbdx_push_collider(ipbdx_collider *c, isphpbd_vec3 point, isphpbd_vec3 impulse) {
     isphpbd_vec3 torque = isphpbdx_cross(isphpbdx_sub(point, c->end.position), impulse), local;
-    c->linear = isphpbdx_add(c->linear, impulse), c->angular = isphpbdx_add(c->angular, torque);
+    c->linear = ipbdx_limited3(isphpbdx_add(c->linear, impulse), IPBDX_MOST_IMPULSE);
+    c->angular = ipbdx_limited3(isphpbdx_add(c->angular, torque), IPBDX_MOST_IMPULSE);
     if (!(c->inverse_mass > 0.0f)) return;
-    c->yield_velocity = isphpbdx_madd(c->yield_velocity, impulse, c->inverse_mass);
+    c->yield_velocity = ipbdx_limited3(isphpbdx_madd(c->yield_velocity, impulse, c->inverse_mass), IPBDX_LIMIT);
     local = isphpbdx_unrotate(c->end.rotation, torque);
     local = isphpbd_v3(local.x * c->inverse_inertia.x, local.y * c->inverse_inertia.y, local.z * c->inverse_inertia.z);
-    c->yield_spin = isphpbdx_add(c->yield_spin, isphpbdx_rotate(c->end.rotation, local));
+    c->yield_spin =
+        ipbdx_limited3(isphpbdx_add(c->yield_spin, isphpbdx_rotate(c->end.rotation, local)), IPBDX_LIMIT);
 }
 static void ipbdx_collect_touch(ipbd_world *world, int v, const ipbdx_touch *touch) {
     ipbdx_collider *c = world->colliders + touch->collider - 1;
@@ -5288,7 +5304,7 @@ static void ipbdx_end_colliders(ipbd_world *world) {
         ipbdx_collider *c = world->colliders + i;
         isphpbd_quat turn;
         if (!c->used || !(c->inverse_mass > 0.0f)) continue;
-        c->yield_offset = isphpbdx_madd(c->yield_offset, c->yield_velocity, world->h);
+        c->yield_offset = ipbdx_limited3(isphpbdx_madd(c->yield_offset, c->yield_velocity, world->h), IPBDX_LIMIT);
         turn.x = 0.5f * world->h * c->yield_spin.x, turn.y = 0.5f * world->h * c->yield_spin.y,
         turn.z = 0.5f * world->h * c->yield_spin.z, turn.w = 1.0f;
         c->yield_turn = ipbdx_quat_unit(ipbdx_quat_mul(turn, c->yield_turn));
@@ -7539,8 +7555,8 @@ static void ipbdx_yield_within(ipbd_world *world, const ipbdx_body *body, ipbdx_
         for (k = 0; k < before->count; ++k)
             if (before->slots[k] == now.slots[i]) given = isphpbdx_sub(given, before->pushes[k]);
         if (!ipbdx_meets_faces(c)) continue;
-        c->end.position = isphpbdx_madd(c->end.position, given, -c->inverse_mass);
-        c->yield_offset = isphpbdx_madd(c->yield_offset, given, -c->inverse_mass);
+        c->end.position = ipbdx_limited3(isphpbdx_madd(c->end.position, given, -c->inverse_mass), IPBDX_LIMIT);
+        c->yield_offset = ipbdx_limited3(isphpbdx_madd(c->yield_offset, given, -c->inverse_mass), IPBDX_LIMIT);
     }
     *before = now;
 }
@@ -7620,6 +7636,27 @@ ISPHPBD_API ipbd_arrays ipbd_world_arrays(ipbd_world *world) {
     arrays.triangles = world->world_triangles, arrays.triangle_count = world->counts.triangles;
     return arrays;
 }
+/* What hooks, or their user between steps, left in the arrays: what is out of range is put to rest, by itself, before
+   constraints spread it. */
+static void ipbdx_sift_task(void *context, int index) {
+    const ipbdx_job *job = (const ipbdx_job *)context;
+    ipbd_world *world = job->world;
+    const ipbdx_slab *slab = world->slabs + job->slabs[index];
+    int v, begin = world->bodies[slab->body].vertex_begin;
+    for (v = begin + slab->vertex_begin; v < begin + slab->vertex_end; ++v) {
+        float *x = world->positions + 4 * (size_t)v, *velocity = world->velocities + 4 * (size_t)v;
+        if (!(x[3] >= 0.0f && isphpbdx_finite(x[3]))) x[3] = world->inverse_masses[v];
+        if (!ipbdx_sane3(ipbdx_v3(world->loads + 4 * (size_t)v))) memset(world->loads + 4 * (size_t)v, 0, 12);
+        velocity[3] = 0.0f;
+        if (ipbdx_sane3(ipbdx_v3(x)) && ipbdx_sane3(ipbdx_v3(velocity))) continue;
+        if (!ipbdx_sane3(ipbdx_v3(x))) memcpy(x, world->starts + 4 * (size_t)v, 12);
+        memset(velocity, 0, 12);
+        ++world->partials[job->slabs[index]].quarantined;
+    }
+}
+static void ipbdx_sift(ipbd_world *world) {
+    ipbdx_run_slabs(world, ipbdx_sift_task, world->interiors, world->interior_count);
+}
 ISPHPBD_API isphpbd_result ipbd_substep_predict(ipbd_world *world) {
     if (!world) return ISPHPBD_BAD_ARGUMENT;
     if (world->in_callback) return ISPHPBD_LOCKED;
@@ -7631,6 +7668,7 @@ ISPHPBD_API isphpbd_result ipbd_substep_predict(ipbd_world *world) {
         memset(world->loads, 0, 16 * (size_t)world->counts.vertices);
         world->hooks.begin(world, &arrays, world->h, world->hooks.user);
     }
+    if (world->hooks.begin || world->hooks.end || world->substep == 0) ipbdx_sift(world);
     isphpbdx_run(&world->desc.parallel, ipbdx_blow_task, world, world->active_count);
     ipbdx_warm_start(world);
     ipbdx_run_slabs(world, ipbdx_predict_task, world->interiors, world->interior_count);
@@ -7706,6 +7744,7 @@ ISPHPBD_API ipbd_step_info ipbd_step_finish(ipbd_world *world) {
     if (world->in_callback) return ipbdx_step_answer(ISPHPBD_LOCKED, 0);
     if (world->phase != IPBDX_BEGUN) return ipbdx_step_answer(ISPHPBD_BAD_ARGUMENT, 0);
     world->in_callback = true;
+    if (world->hooks.end) ipbdx_sift(world);
     ipbdx_run_slabs(world, ipbdx_speed_task, world->interiors, world->interior_count);
     isphpbdx_run(&world->desc.parallel, ipbdx_finish_task, world, world->active_count);
     for (i = 0; i < world->interior_count; ++i) {
@@ -7977,7 +8016,7 @@ ISPHPBD_API isphpbd_result ipbd_attach(ipbd_world *world, ipbd_body handle, int 
     result = ipbd_pin(world, handle, input_vertex);
     if (result != ISPHPBD_OK) return result;
     v = ipbdx_edit_vertex(world, handle, input_vertex, &body, &result);
-    world->pins[v].to = ipbdx_pose_local(c->end, world->pins[v].from);
+    world->pins[v].to = ipbdx_limited3(ipbdx_pose_local(c->end, world->pins[v].from), IPBDX_LIMIT);
     world->pins[v].pinned = 2u + (uint32_t)(c - world->colliders);
     ++body->attachments;
     return ISPHPBD_OK;
@@ -8000,7 +8039,7 @@ ISPHPBD_API isphpbd_result ipbd_pin_force(const ipbd_world *world, ipbd_body han
                 for (k = 0; k < forces.count; ++k)
                     if (body->vertex_begin + (int)forces.v[k] == v) sum = isphpbdx_add(sum, forces.force[k]);
             }
-    *force = isphpbdx_add(sum, ipbdx_tether_force(world, body, v));
+    *force = ipbdx_limited3(isphpbdx_add(sum, ipbdx_tether_force(world, body, v)), IPBDX_MOST_IMPULSE);
     return ISPHPBD_OK;
 }
 
@@ -8010,6 +8049,10 @@ ISPHPBD_API isphpbd_result ipbd_body_add_velocity(ipbd_world *world, ipbd_body h
     int v;
     if (!body) return result;
     if (!ipbdx_sane3(velocity)) return ISPHPBD_BAD_ARGUMENT;
+    for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v)
+        if (!world->pins[v].pinned &&
+            !ipbdx_sane3(isphpbdx_add(ipbdx_v3(world->velocities + 4 * (size_t)v), velocity)))
+            return ISPHPBD_BAD_ARGUMENT;
     for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v)
         if (!world->pins[v].pinned)
             ipbdx_put3(world->velocities + 4 * (size_t)v,
@@ -8062,9 +8105,28 @@ ISPHPBD_API isphpbd_result ipbd_body_set_gravity_scale(ipbd_world *world, ipbd_b
     ipbdx_wake(body);
     return ISPHPBD_OK;
 }
-static void ipbdx_carry(float *point, isphpbd_vec3 pivot, const ipbd_pose *change) {
+static isphpbd_vec3 ipbdx_carried(const float *point, isphpbd_vec3 pivot, const ipbd_pose *change) {
     isphpbd_vec3 r = isphpbdx_rotate(change->rotation, isphpbdx_sub(ipbdx_v3(point), pivot));
-    ipbdx_put3(point, isphpbdx_add(isphpbdx_add(pivot, r), change->position));
+    return isphpbdx_add(isphpbdx_add(pivot, r), change->position);
+}
+static void ipbdx_carry(float *point, isphpbd_vec3 pivot, const ipbd_pose *change) {
+    ipbdx_put3(point, ipbdx_carried(point, pivot, change));
+}
+/* Would all of it be at places, and have speeds, that there are? */
+static bool ipbdx_carry_ok(const ipbd_world *world, const ipbdx_body *body, isphpbd_vec3 pivot,
+                           const ipbd_pose *change) {
+    int v;
+    for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
+        const ipbdx_pin *pin = world->pins + v;
+        if (!ipbdx_sane3(ipbdx_carried(world->positions + 4 * (size_t)v, pivot, change)) ||
+            !ipbdx_sane3(ipbdx_carried(world->starts + 4 * (size_t)v, pivot, change)) ||
+            !ipbdx_sane3(isphpbdx_rotate(change->rotation, ipbdx_v3(world->velocities + 4 * (size_t)v))))
+            return false;
+        if (pin->pinned == 1u && !(ipbdx_sane3(ipbdx_carried(&pin->from.x, pivot, change)) &&
+                                   ipbdx_sane3(ipbdx_carried(&pin->to.x, pivot, change))))
+            return false;
+    }
+    return true;
 }
 ISPHPBD_API isphpbd_result ipbd_body_teleport(ipbd_world *world, ipbd_body handle, isphpbd_vec3 pivot,
                                               ipbd_pose change) {
@@ -8072,7 +8134,8 @@ ISPHPBD_API isphpbd_result ipbd_body_teleport(ipbd_world *world, ipbd_body handl
     ipbdx_body *body = ipbdx_edit(world, handle, &result);
     int v;
     if (!body) return result;
-    if (!ipbdx_pose_ready(&change) || !ipbdx_sane3(pivot)) return ISPHPBD_BAD_ARGUMENT;
+    if (!ipbdx_pose_ready(&change) || !ipbdx_sane3(pivot) || !ipbdx_carry_ok(world, body, pivot, &change))
+        return ISPHPBD_BAD_ARGUMENT;
     for (v = body->vertex_begin; v < body->vertex_begin + body->vertex_count; ++v) {
         float *velocity = world->velocities + 4 * (size_t)v;
         ipbdx_carry(world->positions + 4 * (size_t)v, pivot, &change);
@@ -8248,6 +8311,13 @@ static float ipbdx_barycentric(const isphpbd_vec3 *rests, const uint32_t *v, isp
     weight[0] = 1.0f - weight[1] - weight[2] - weight[3];
     return isphpbdx_min(isphpbdx_min(weight[0], weight[1]), isphpbdx_min(weight[2], weight[3]));
 }
+/* Those of a point, also one far out, in something of a volume to speak of. */
+static bool ipbdx_weights_sane(const float *weight) {
+    int k;
+    for (k = 0; k < 4; ++k)
+        if (!ipbdx_within(weight[k], 10.0f * IPBDX_LIMIT)) return false;
+    return true;
+}
 static float ipbdx_bind_in_store(const ipbd_world *world, const ipbdx_body *body, int store, isphpbd_vec3 p, float best,
                                  ipbdx_bind *bind) {
     const isphpbd_vec3 *rests = world->rests + body->vertex_begin;
@@ -8261,7 +8331,8 @@ static float ipbdx_bind_in_store(const ipbd_world *world, const ipbdx_body *body
             float weight[4], inside;
             for (k = 0; k < 4; ++k) t[k] = v[4 * k + lane];
             inside = ipbdx_barycentric(rests, t, p, weight);
-            if (inside > best) best = inside, memcpy(bind->v, t, sizeof t), memcpy(bind->weight, weight, sizeof weight);
+            if (!(inside > best) || !ipbdx_weights_sane(weight)) continue;
+            best = inside, memcpy(bind->v, t, sizeof t), memcpy(bind->weight, weight, sizeof weight);
         }
     }
     return best;
@@ -8301,7 +8372,7 @@ static isphpbd_result ipbdx_skin_check(const ipbd_world *world, const ipbdx_body
     if (count > world->desc.capacity.skin_vertices - world->counts.binds)
         return ipbdx_refuse(&world->desc.logger, ISPHPBD_CAPACITY, "raise capacity.skin_vertices");
     for (i = 0; i < count; ++i)
-        if (!isphpbdx_finite3(ipbdx_read_point(positions, stride, i)))
+        if (!ipbdx_sane3(ipbdx_read_point(positions, stride, i)))
             return ipbdx_refuse(&world->desc.logger, ISPHPBD_BAD_MESH, "a skin vertex is not finite");
     return ISPHPBD_OK;
 }
@@ -8487,6 +8558,19 @@ static bool ipbdx_counts_sane(const ipbd_world *world, const ipbdx_counts *n) {
            ipbdx_in(0, n->binds, c->skin_vertices) && ipbdx_in(0, n->collider_vertices, c->collider_vertices) &&
            ipbdx_in(0, n->collider_triangles, c->collider_triangles);
 }
+/* What the desc and the calls that change it allow. The forces of the last step are not looked at: from those that are
+   no numbers the next step recovers, as it does from its own. */
+static bool ipbdx_body_numbers_sane(const ipbdx_body *b) {
+    const float not_negative[10] = {b->balloon_pressure, b->damping,     b->drag,          b->wind_drag,
+                                    b->wind_lift,        b->friction,    b->plastic_yield, b->plastic_creep,
+                                    b->plastic_max,      b->quiet_seconds};
+    int k;
+    for (k = 0; k < 10; ++k)
+        if (!ipbdx_not_negative(not_negative[k])) return false;
+    return ipbdx_positive(b->thickness) && isphpbdx_finite(b->overpressure) && isphpbdx_finite(b->gravity_scale) &&
+           isphpbdx_finite(b->rest_volume) && ipbdx_not_negative(b->warm_start) && b->warm_start <= 1.0f &&
+           isphpbdx_finite(b->tether_slack) && isphpbdx_finite(b->tether_stretch) && ipbdx_not_negative(b->lambda_h);
+}
 static bool ipbdx_body_sane(const ipbdx_body *b, const ipbdx_counts *n) {
     int k;
     if (b->used > 1u) return false;
@@ -8496,7 +8580,7 @@ static bool ipbdx_body_sane(const ipbdx_body *b, const ipbdx_counts *n) {
     for (k = 0; k < IPBDX_KINDS; ++k) /* at most four to a group */
         if (b->constraint_count[k] < 0 || b->constraint_count[k] / 4 > b->group_count[ipbdx_store_of(k)])
             return false;
-    return ipbdx_in(b->vertex_begin, b->vertex_count, n->vertices) &&
+    return ipbdx_body_numbers_sane(b) && ipbdx_in(b->vertex_begin, b->vertex_count, n->vertices) &&
            ipbdx_in(b->input_begin, b->input_count, n->inputs) &&
            ipbdx_in(b->triangle_begin, b->triangle_count, n->triangles) &&
            ipbdx_in(b->edge_begin, b->edge_count, n->surface_edges) &&
@@ -8653,6 +8737,24 @@ static bool ipbdx_bodies_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
     }
     return ipbdx_owners_sane(parts, n) && ipbdx_order_sane(parts, n);
 }
+static bool ipbdx_inverse_sane(float inverse) { return inverse >= 0.0f && inverse <= 1e21f; } /* of ipbdx_weight_ok */
+/* What ipbd_collider_create would take, and what a step leaves; what it only uses inside begins anew with the next. */
+static bool ipbdx_collider_sane(const ipbdx_collider *c) {
+    ipbd_pose poses[4];
+    ipbd_shape shape;
+    int k;
+    poses[0] = c->from, poses[1] = c->to, poses[2] = c->start, poses[3] = c->end;
+    for (k = 0; k < 4; ++k)
+        if (!ipbdx_pose_ready(poses + k)) return false;
+    memset(&shape, 0, sizeof shape);
+    shape.type = c->type, shape.size = c->size;
+    if (c->type <= IPBD_BOX && ipbdx_shape_fault(&shape)) return false;
+    if (c->type == IPBD_HEIGHTFIELD && !ipbdx_positive(c->cell)) return false;
+    return ipbdx_not_negative(c->friction) && c->bound >= 0.0f && isphpbdx_finite(c->inner) &&
+           ipbdx_inverse_sane(c->inverse_mass) && ipbdx_inverse_sane(c->inverse_inertia.x) &&
+           ipbdx_inverse_sane(c->inverse_inertia.y) && ipbdx_inverse_sane(c->inverse_inertia.z) &&
+           ipbdx_within3(c->linear, IPBDX_MOST_IMPULSE) && ipbdx_within3(c->angular, IPBDX_MOST_IMPULSE);
+}
 static bool ipbdx_colliders_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
     int slot;
     for (slot = 0; slot < n->colliders; ++slot) {
@@ -8661,7 +8763,7 @@ static bool ipbdx_colliders_sane(const ipbdx_part *parts, const ipbdx_counts *n)
         if (!c.used) continue;
         if (c.type < IPBD_PLANE || c.type > IPBD_SDF ||
             !ipbdx_in(c.vertex_begin, c.vertex_count, n->collider_vertices) ||
-            !ipbdx_in(c.triangle_begin, c.triangle_count, n->collider_triangles))
+            !ipbdx_in(c.triangle_begin, c.triangle_count, n->collider_triangles) || !ipbdx_collider_sane(&c))
             return false;
         if (!ipbdx_words_below((const unsigned char *)parts[IPBDX_AT_CT].data, 3 * c.triangle_begin,
                                3 * c.triangle_count, (uint32_t)c.vertex_count, false))
@@ -8687,6 +8789,7 @@ static bool ipbdx_skins_sane(const ipbdx_part *parts, const ipbdx_counts *n) {
             ipbdx_fetch((const unsigned char *)parts[IPBDX_AT_BINDS].data, sizeof bind, i, &bind);
             for (k = 0; k < 4; ++k)
                 if (bind.v[k] >= (uint32_t)b.vertex_count && !(k == 3 && bind.v[k] == IPBDX_NONE)) return false;
+            if (!ipbdx_weights_sane(bind.weight)) return false;
         }
     }
     return true;
@@ -8715,7 +8818,8 @@ static bool ipbdx_vertices_sane(const ipbdx_part *parts) {
            ipbdx_numbers_sane(parts + IPBDX_AT_MASSES, 1) && ipbdx_numbers_sane(parts + IPBDX_AT_PINS, 6) &&
            ipbdx_numbers_sane(parts + IPBDX_AT_CV, 3) && ipbdx_numbers_sane(parts + IPBDX_AT_CN, 6);
 }
-/* Points parts into the snapshot and checks everything that indexes something, and every place, speed and mass. */
+/* Points parts into the snapshot and checks everything that indexes something, and every place, speed, mass and setting
+   (not the forces, rest shapes and stiffnesses of single constraints). */
 static bool ipbdx_snapshot_sane(const ipbd_world *world, const unsigned char *bytes, size_t size,
                                 const ipbdx_snapshot_head *head, ipbdx_part *parts) {
     ipbdx_snapshot_head plain = *head;
@@ -8749,7 +8853,8 @@ static bool ipbdx_snapshot_ok(const ipbd_world *world, const void *bytes, size_t
     memcpy(head, bytes, sizeof *head);
     return head->magic == IPBDX_MAGIC && head->version == ISPHPBD_VERSION && head->layout[0] == (uint32_t)layout &&
            head->layout[1] == (uint32_t)(layout >> 32) && head->substeps >= 1 && head->substeps <= 1000 &&
-           head->iterations >= 1 && head->iterations <= 1000 &&
+           head->iterations >= 1 && head->iterations <= 1000 && ipbdx_sane3(head->gravity) && ipbdx_sane3(head->wind) &&
+           ipbdx_not_negative(head->air_density) &&
            ipbdx_snapshot_sane(world, (const unsigned char *)bytes, size, head, parts);
 }
 ISPHPBD_API isphpbd_result ipbd_load(ipbd_world *world, const void *bytes, size_t size) {
@@ -9287,6 +9392,7 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_SWEEP_LOOKS
 #undef IPBDX_SLIVER
 #undef IPBDX_LIMIT
+#undef IPBDX_MOST_IMPULSE
 #undef IPBDX_STACK
 #undef IPBDX_NEAR
 #undef IPBDX_FACES

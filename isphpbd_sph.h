@@ -83,8 +83,10 @@ NUMERICS AND UNITS
     instead, and a flag says so. The weakly compressible solver wants a substep per quarter of a support that sound
     goes, 44 in 1/60 s at 5 cm. With fewer, as by default, sound is slowed down to what they bear, and the same flag
     says so: water is softer then, half a metre of it stands 2 % too low with eight substeps, and collapses with one.
-    Coordinates up to 2^18 spacings from the origin are accepted (13 km for 5 cm); beyond
-    some 2^16 the digits left for the arrangement of particles get few: use isph_fluid_shift_origin(). What breaks
+    Coordinates up to 2^18 spacings from the origin are accepted (13 km for 5 cm); beyond some 2^16 the digits left for
+    the arrangement of particles get few: use isph_fluid_shift_origin(). Water at rest is noisier there: at 2^17.6
+    spacings (10 km for 5 cm) places are multiples of a fiftieth of the spacing, and its speeds about ten times those
+    near the origin. What breaks
     first: gaps between walls narrower than two spacings hold no water; films thinner than a spacing become drops;
     walls are seen as planes, so curvature finer than a few spacings is blurred; more than six walls at one particle
     are ignored. Pressure on a wall is right on average, not particle by particle. Particles inside a solid are pushed
@@ -701,11 +703,11 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
    count in density, matrix, right side and forces exactly as the fluid's own boundaries do. All callbacks are called
    while a substep runs, on the thread that steps unless they say otherwise; any may be NULL. They may read the fluid;
    what would change it is LOCKED. Particles are named by their index in the arrays of this substep. */
-typedef struct isph_wall {
+typedef struct isph_wall { /* one with a number out of range is no wall */
     isphpbd_vec3 normal;   /* unit, from the wall to the particle */
     float distance;        /* m, of the particle from the wall; < 0: behind it */
-    isphpbd_vec3 velocity; /* m/s, of the wall at the foot of the particle */
-    float inverse_mass;    /* 1/kg: how the wall yields to an impulse along its normal there; 0: it does not */
+    isphpbd_vec3 velocity; /* m/s, of the wall at the foot of the particle; less than 10^5 */
+    float inverse_mass;    /* 1/kg, 0 .. 10^9: how the wall yields to an impulse along its normal there; 0: not */
     float friction;        /* as in isph_boundary_desc */
     float viscous_grip;    /* likewise */
     float missed;          /* 0 .. 1: share of the pressure that misses it, as beyond the edges of a box; 0: none */
@@ -732,14 +734,15 @@ typedef struct isph_coupler {
     bool (*separated)(void *user, int i, int j);
     /* Inside every product of the pressure solve: impulse[i] (N s, along -normal, so towards the wall) acts on wall
        entry i; write into velocity_change[i] the change of the wall's velocity along -normal at entry i. Must be
-       linear, symmetric and positive semi-definite. NULL: each entry yields by its own inverse_mass. */
+       linear, symmetric and positive semi-definite; what is not finite counts as 0. NULL: each entry yields by its own
+       inverse_mass. */
     void (*respond)(void *user, const float *impulse, float *velocity_change, int wall_count);
     /* Pressure and viscous impulses of this substep, by particle in ascending order, in one call or several. */
     void (*impulses)(void *user, const isph_wall_impulse *impulse, int count);
     /* After all of the above, with the arrays that finish() gets: true asks for another round. The fluid then goes back
        to its velocities at the beginning of the substep, asks walls() again (whose answers may differ in velocity
        only), and solves for the pressure anew, starting from the last one. What was written here, and impulses given
-       before, do not count then. NULL: one round. */
+       before, do not count then. After 100 rounds the fluid goes on whatever the answer is. NULL: one round. */
     bool (*again)(void *user, const float *start, float *positions, float *velocities, int count, float seconds);
     /* Substep ends: positions and velocities (stride 4 floats) may be changed. `start` holds the positions at the
        beginning of the substep. Contacts are to be resolved here, as the fluid does it for its own walls; it does so
@@ -4921,7 +4924,7 @@ static int isphx_own_walls(const isph_fluid *f, int i, isphpbd_vec3 p, const isp
 
 static bool isphx_wall_ok(const isph_wall *wall) {
     const float norm2 = isphpbdx_dot(wall->normal, wall->normal);
-    return norm2 > 0.98f && norm2 < 1.02f && isphpbdx_finite3(wall->velocity) &&
+    return norm2 > 0.98f && norm2 < 1.02f && isphpbdx_length(wall->velocity) < ISPHX_MAX_MOTION &&
            isphx_in(wall->distance, -1e6f, 1e6f) && isphx_in(wall->inverse_mass, 0.0f, 1e9f) &&
            isphx_in(wall->friction, 0.0f, 1.0f) && isphx_in(wall->viscous_grip, 0.0f, 1.0f) &&
            isphx_in(wall->missed, 0.0f, 1.0f);
@@ -6880,6 +6883,7 @@ static void isphx_yield_push_task(void *ctx, int block) {
             f->wall_impulse[n] = push * f->entry[e].gradient * r->x[2 * i] / f->scale[i], f->wall_change[n++] = 0.0f;
         }
 }
+static float isphx_finite_or(float value, float other) { return isphpbdx_finite(value) ? value : other; }
 static void isphx_yield_pull_task(void *ctx, int block) {
     const isphx_yield *r = (const isphx_yield *)ctx;
     const isph_fluid *f = r->f;
@@ -6888,7 +6892,7 @@ static void isphx_yield_pull_task(void *ctx, int block) {
     for (; n < f->yielding_first[block + 1]; ++i)
         for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
             if (f->entry[e].boundary < 0)
-                r->y[2 * i] += pull * f->entry[e].gradient * f->wall_change[n++] / f->scale[i];
+                r->y[2 * i] += pull * f->entry[e].gradient * isphx_finite_or(f->wall_change[n++], 0.0f) / f->scale[i];
 }
 static void isphx_coupler_respond(isph_fluid *f, const float *x, float *y) {
     const int blocks = isphx_blocks(f->count);
@@ -6952,10 +6956,11 @@ static void isphx_solved(void *ctx) {
     isph_fluid *f = (isph_fluid *)ctx;
     const isphx_cg_result *result = &f->system.result;
     f->stats.pressure_iterations += result->iterations[0], f->stats.density_iterations += result->iterations[1];
-    f->stats.pressure_residual = result->residual[0], f->stats.density_residual = result->residual[1];
+    f->stats.pressure_residual = isphx_finite_or(result->residual[0], 1.0f); /* 1: nothing is solved */
+    f->stats.density_residual = isphx_finite_or(result->residual[1], 1.0f);
     f->stats.total_pressure_iterations += (uint64_t)result->iterations[0];
     f->stats.total_density_iterations += (uint64_t)result->iterations[1];
-    if (result->residual[0] > f->desc.tolerance || result->residual[1] > f->desc.tolerance)
+    if (f->stats.pressure_residual > f->desc.tolerance || f->stats.density_residual > f->desc.tolerance)
         f->flags |= ISPH_STEP_ITERATIONS_CAPPED;
 }
 
@@ -7563,13 +7568,20 @@ static void isphx_move_task(void *ctx, int block) {
     f->partial[8 * block + 7] = quarantined;
 }
 
-/* Pressures where the move can gather them: s p >= 0 with the position, the density pressure in an array of its own. */
+/* Pressures where the move can gather them: s p >= 0 with the position, the density pressure in an array of its own.
+   Of what is no pressure at all nothing stays. */
+#define ISPHX_MAX_START 1e25f /* of what the solves look for: beyond, forces are not finite */
 static void isphx_pressures_task(void *ctx, int block) {
     isph_fluid *f = (isph_fluid *)ctx;
     const int end = isphpbdx_mini((block + 1) * ISPHX_BLOCK, f->count);
     int i;
     for (i = block * ISPHX_BLOCK; i < end; ++i) {
-        const float p = isphpbdx_max(f->pair[0][2 * i], 0.0f), q = f->pair[0][2 * i + 1];
+        float *pair = f->pair[0] + 2 * i, p, q;
+        if (!(isphpbdx_abs(pair[0]) <= ISPHX_MAX_START && isphpbdx_abs(pair[1]) <= ISPHX_MAX_START)) {
+            pair[0] = pair[1] = 0.0f;
+            f->block_flags[block] |= ISPH_STEP_QUARANTINED;
+        }
+        p = isphpbdx_max(pair[0], 0.0f), q = pair[1];
         f->position[4 * i + 3] = p;
         f->pressure[i] = p / f->scale[i];
         f->density_pressure[i] = f->shape[4 * i + 3] > ISPHX_OPEN ? isphpbdx_max(q, 0.0f) : q;
@@ -8087,7 +8099,10 @@ static void isphx_boundaries_commit(isph_fluid *f) {
         b->pose = b->end;
         b->desc.linear_velocity = isphx_shortened(b->linear_now, ISPHX_MAX_MOTION);
         b->desc.angular_velocity = isphx_shortened(b->angular_now, ISPHX_MAX_MOTION);
-        for (k = 0; k < 3; ++k) b->linear[k] += b->gain[k], b->angular[k] += b->gain[3 + k];
+        for (k = 0; k < 3; ++k) {
+            if (isphx_finite_double(b->gain[k])) b->linear[k] += b->gain[k];
+            if (isphx_finite_double(b->gain[3 + k])) b->angular[k] += b->gain[3 + k];
+        }
         isphx_boundary_take(b);
     }
 }
@@ -8263,11 +8278,13 @@ static void isphx_stage_move(isph_fluid *f) {
 }
 
 static void isphx_again(isph_fluid *f);
+#define ISPHX_MOST_ROUNDS 100 /* a coupler that always asks for another must not hold the fluid for ever */
 
 static void isphx_stage_finish(isph_fluid *f) {
     const isph_coupler *c = &f->coupler;
     f->finished = c->again || c->finish;
-    if (c->again && c->again(c->user, f->position, f->next, f->star, f->count, f->now.seconds)) {
+    if (c->again && c->again(c->user, f->position, f->next, f->star, f->count, f->now.seconds) &&
+        f->rounds + 1 < ISPHX_MOST_ROUNDS) {
         f->finished = false;
         isphx_again(f);
         return;
@@ -8298,7 +8315,7 @@ static void isphx_check_task(void *ctx, int block) {
 }
 
 static void isphx_stage_check(isph_fluid *f) {
-    if (f->coupler.finish || f->bodies) isphx_post_rows(f, isphx_check_task, ISPHX_LIGHT);
+    if (f->finished || f->bodies) isphx_post_rows(f, isphx_check_task, ISPHX_LIGHT);
 }
 
 /* A substep from its beginning to its end. Until the last stage the state between substeps is left alone. */
@@ -8818,6 +8835,8 @@ static bool isphx_values_match(const isph_fluid *f, const isphx_header *h, isphx
         for (k = 0; k < 9; ++k)
             if (!isphpbdx_finite(v[k])) return false;
         if (!isphx_points_ok(v, 3 * sizeof(float), 1, f->dx)) return false;
+        if (!isphx_points_ok(v + 3, 3 * sizeof(float), 1, 4.0f)) return false; /* 2^20 m/s: max_speed is less */
+        if (isphpbdx_abs(v[6]) > ISPHX_MAX_START) return false;
     }
     return true;
 }
@@ -8938,6 +8957,8 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_MIN_DIM_FAST
 #undef ISPHX_MIN_DIM_SLOW
 #undef ISPHX_FAR
+#undef ISPHX_MAX_START
+#undef ISPHX_MOST_ROUNDS
 #undef ISPHX_MAX_RUNS
 #undef ISPHX_COOKIE_GRID
 #undef ISPHX_MAX_POINTS

@@ -34,7 +34,7 @@ FIXTURE_FN int take_below(fuzz_bytes *b, int n) { return take_byte(b) % n; }
 FIXTURE_FN bool take_malice(fuzz_bytes *b) { return take_byte(b) >= 224; }
 
 FIXTURE_FN float take_hostile(fuzz_bytes *b) {
-    static const uint32_t telling[] = {0x7fc00000, 0xffc00000, 0x7f800000, 0xff800000, 0x7f7fffff, 0xff7fffff,
+    static const uint32_t telling[] = {0x7fc00000, 0x4e6e6b28, 0x7f800000, 0xff800000, 0x7f7fffff, 0xff7fffff,
                                        0x00000000, 0x80000000, 0x00000001, 0x00800000, 0x501502f9, 0xd01502f9,
                                        0x0da24260, 0x358637bd, 0x49742400, 0xbf800000};
     uint32_t bits = telling[take_below(b, 16)];
