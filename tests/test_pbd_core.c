@@ -671,6 +671,98 @@ TEST external_contacts_act_inside_the_loop(void) {
     ipbd_destroy(world);
     PASS();
 }
+/* Hooks that write what is no place, no speed, no load: what they wrote to is put to rest and counted, and nobody sees
+   it, in the step or after it. `where`: bits for begin, iterate, end, and the arrays between steps. */
+typedef struct vandal {
+    float value;
+    int array; /* positions, velocities, loads, w */
+} vandal;
+static void vandalise(const ipbd_arrays *a, const vandal *v) {
+    float *rows[3];
+    int i;
+    rows[0] = a->positions, rows[1] = a->velocities, rows[2] = a->loads;
+    for (i = 0; i < a->vertex_count; i += 7) {
+        if (v->array == 3) a->positions[4 * i + 3] = v->value;
+        else rows[v->array][4 * i + i % 3] = v->value;
+    }
+}
+static void vandal_begin(ipbd_world *world, const ipbd_arrays *a, float h, void *user) {
+    (void)world, (void)h;
+    vandalise(a, (const vandal *)user);
+}
+static void vandal_iterate(ipbd_world *world, const ipbd_arrays *a, float h, int iteration, void *user) {
+    (void)iteration;
+    vandal_begin(world, a, h, user);
+}
+static enum greatest_test_res check_after_vandals(ipbd_world *world, ipbd_body body) {
+    const ipbd_arrays a = ipbd_world_arrays(world);
+    const size_t size = ipbd_save(world, NULL, 0);
+    void *bytes = malloc(size);
+    isphpbd_vec3 force;
+    int i, k;
+    for (i = 0; i < a.vertex_count; ++i)
+        for (k = 0; k < 3; ++k)
+            ASSERT(isphpbdx_finite(a.positions[4 * i + k]) && isphpbdx_finite(a.velocities[4 * i + k]));
+    ASSERT_EQ(ISPHPBD_OK, ipbd_pin_force(world, body, 0, &force));
+    ASSERT(isphpbdx_finite3(force));
+    ASSERT(ipbd_world_stats(world).kinetic_energy < 1e300);
+    ASSERT(bytes != NULL && ipbd_save(world, bytes, size) == size);
+    ASSERT_EQ(ISPHPBD_OK, ipbd_load(world, bytes, size));
+    free(bytes);
+    PASS();
+}
+TEST what_hooks_write_is_looked_at(void) {
+    static const uint32_t bits[4] = {0x7fc00000u, 0x7f800000u, 0xff7fffffu, 0x7e967699u}; /* NaN, inf, -max, 1e38 */
+    int kind;
+    for (kind = 0; kind < 64; ++kind) {
+        const int where = kind / 16;
+        cloth_mesh mesh;
+        ipbd_body_desc d = cloth_desc(&mesh, 5);
+        const uint32_t pins[2] = {0, 4};
+        ipbd_world *world = make_world();
+        ipbd_body body;
+        ipbd_hooks hooks;
+        vandal v;
+        int i;
+        memset(&hooks, 0, sizeof hooks);
+        memcpy(&v.value, &bits[kind % 4], 4), v.array = kind / 4 % 4;
+        if (where == 0) hooks.begin = vandal_begin;
+        if (where == 1) hooks.iterate = vandal_iterate;
+        if (where == 2) hooks.end = vandal_begin;
+        hooks.user = &v;
+        d.pinned = pins, d.pinned_count = 2;
+        body = ipbd_body_create(world, &d, NULL);
+        ASSERT_EQ(ISPHPBD_OK, ipbd_set_hooks(world, &hooks));
+        for (i = 0; i < 3; ++i) {
+            const ipbd_arrays arrays = ipbd_world_arrays(world);
+            ipbd_step_info info;
+            if (where == 3) vandalise(&arrays, &v);
+            info = ipbd_step(world, STEP);
+            if (v.array < 2 && where != 1) ASSERT((info.flags & IPBD_STEP_QUARANTINE) != 0);
+            CHECK_CALL(check_after_vandals(world, body));
+        }
+        ipbd_destroy(world);
+    }
+    PASS();
+}
+/* No call and no sequence of calls leads to a place or speed that the world's own snapshot would not be taken back
+   with. */
+TEST calls_lead_to_no_place_that_is_none(void) {
+    cloth_mesh mesh;
+    ipbd_body_desc d = cloth_desc(&mesh, 5);
+    ipbd_world *world = make_world();
+    ipbd_body body = ipbd_body_create(world, &d, NULL);
+    const isphpbd_vec3 origin = isphpbd_v3(0, 0, 0);
+    uint64_t before;
+    ASSERT_EQ(ISPHPBD_OK, ipbd_body_add_velocity(world, body, isphpbd_v3(9e8f, 0, 0)));
+    ASSERT_EQ(ISPHPBD_OK, ipbd_body_teleport(world, body, origin, ipbd_pose_at(9e8f, 0, 0)));
+    before = ipbd_hash(world);
+    ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, ipbd_body_add_velocity(world, body, isphpbd_v3(9e8f, 0, 0)));
+    ASSERT_EQ(ISPHPBD_BAD_ARGUMENT, ipbd_body_teleport(world, body, origin, ipbd_pose_at(9e8f, 0, 0)));
+    ASSERT_EQ(before, ipbd_hash(world));
+    ipbd_destroy(world);
+    PASS();
+}
 TEST stepping_by_pieces_is_the_same(void) {
     cloth_mesh mesh;
     block_mesh block;
@@ -807,6 +899,33 @@ TEST groups_that_are_claimed_twice_are_refused(void) {
     ipbd_destroy(a), ipbd_destroy(b);
     PASS();
 }
+/* Poses, sizes, masses and impulses of colliders, and settings of bodies and of the world, that no call would take. */
+TEST forged_settings_are_refused(void) {
+    ipbd_world *a = make_world(), *b = make_world();
+    ipbd_collider_desc d = ipbd_collider_desc_default();
+    float *forged[12];
+    int i;
+    fill_scene(a), fill_scene(b);
+    d.shape = ipbd_shape_box(0.1f, 0.2f, 0.3f), d.mass = 1.0f;
+    i = (int)(ipbd_collider_create(a, &d, NULL).id & 0xffffu) - 1;
+    ASSERT_EQ(i, (int)(ipbd_collider_create(b, &d, NULL).id & 0xffffu) - 1);
+    ipbd_step(a, STEP), ipbd_step(b, STEP);
+    forged[0] = &a->colliders[i].size.y, forged[1] = &a->colliders[i].friction;
+    forged[2] = &a->colliders[i].inverse_mass;
+    forged[3] = &a->colliders[i].end.position.x, forged[4] = &a->colliders[i].to.rotation.w;
+    forged[5] = &a->colliders[i].linear.z, forged[6] = &a->colliders[i].inverse_inertia.x;
+    forged[7] = &a->bodies[0].thickness, forged[8] = &a->bodies[0].damping, forged[9] = &a->bodies[0].gravity_scale;
+    forged[10] = &a->desc.gravity.y, forged[11] = &a->desc.air_density;
+    for (i = 0; i < 12; ++i) {
+        const float right = *forged[i];
+        const uint32_t no_number = 0x7fc00000u;
+        memcpy(forged[i], &no_number, 4);
+        CHECK_CALL(saved_is_refused(a, b));
+        *forged[i] = right;
+    }
+    ipbd_destroy(a), ipbd_destroy(b);
+    PASS();
+}
 /* No place, no index: a snapshot with lengths below zero is taken, and the search for the shortest ways has to end. */
 TEST lengths_below_zero_do_not_hang_a_step(void) {
     ipbd_world *world = make_world();
@@ -931,10 +1050,13 @@ int main(int argc, char **argv) {
     RUN_TEST(nothing_changes_from_inside_a_step);
     RUN_TEST(lent_mass_does_not_change_free_fall_by_gravity_on_the_real_mass);
     RUN_TEST(external_contacts_act_inside_the_loop);
+    RUN_TEST(what_hooks_write_is_looked_at);
+    RUN_TEST(calls_lead_to_no_place_that_is_none);
     RUN_TEST(stepping_by_pieces_is_the_same);
     RUN_TEST(a_snapshot_resumes_exactly);
     RUN_TEST(owners_that_contradict_the_bodies_are_refused);
     RUN_TEST(groups_that_are_claimed_twice_are_refused);
+    RUN_TEST(forged_settings_are_refused);
     RUN_TEST(lengths_below_zero_do_not_hang_a_step);
     RUN_TEST(other_capacities_reject_a_snapshot);
     RUN_TEST(every_runner_gives_the_same_bits);

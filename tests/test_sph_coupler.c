@@ -330,6 +330,7 @@ static int nonsense_walls(void *user, int index, isphpbd_vec3 position, float re
         case 5: out->viscous_grip = value; break;
         case 6: out->normal = fixture_zero; break;
         case 7: out->inverse_mass = -1e6f; break;
+        case 10: out->velocity = isphpbd_v3(value, -value, value); break;
         default: break;
     }
     if (n->kind / 4 == 9) return -5;
@@ -338,8 +339,17 @@ static int nonsense_walls(void *user, int index, isphpbd_vec3 position, float re
     return capacity + 90;
 }
 
+static bool takes_its_own_snapshot(isph_fluid *fluid) {
+    const size_t size = isph_fluid_save(fluid, NULL, 0);
+    void *bytes = malloc(size);
+    bool taken = bytes && isph_fluid_save(fluid, bytes, size) == size;
+    taken = taken && isph_fluid_load(fluid, bytes, size) == ISPHPBD_OK;
+    free(bytes);
+    return taken;
+}
+
 TEST nonsense_from_walls(void) {
-    for (int kind = 0; kind < 40; kind++) {
+    for (int kind = 0; kind < 44; kind++) {
         isph_fluid *fluid = pipe(ISPH_LINEAR_CG, 0.3f, -9.81f, 0.0f);
         nonsense n = {0, 0};
         isph_coupler coupler;
@@ -351,6 +361,8 @@ TEST nonsense_from_walls(void) {
         (void)fixture_run(fluid, 3, 0.01f);
         ASSERT(n.calls > 0);
         ASSERT(fixture_finite(fluid));
+        ASSERT(takes_its_own_snapshot(fluid));
+        ASSERT(isfinite(isph_fluid_stats(fluid).pressure_residual));
         ASSERT_EQ_FMT(384, isph_particles(fluid).count, "%d");
         isph_fluid_destroy(fluid);
     }
@@ -392,7 +404,7 @@ TEST nonsense_from_finish(void) {
 /* A response that is no response (NaN) must not reach the particles. */
 static void nonsense_respond(void *user, const float *impulse, float *velocity_change, int wall_count) {
     (void)user, (void)impulse;
-    for (int i = 0; i < wall_count; i++) velocity_change[i] = NAN;
+    for (int i = 0; i < wall_count; i++) velocity_change[i] = i % 3 == 0 ? NAN : i % 3 == 1 ? 3e38f : -INFINITY;
 }
 
 TEST nonsense_from_respond(void) {
@@ -404,8 +416,30 @@ TEST nonsense_from_respond(void) {
         (void)isph_fluid_set_coupler(fluid, &coupler);
         (void)fixture_run(fluid, 5, 0.01f);
         ASSERT(fixture_finite(fluid));
+        ASSERT(takes_its_own_snapshot(fluid));
+        ASSERT(isfinite(isph_fluid_stats(fluid).pressure_residual));
         isph_fluid_destroy(fluid);
     }
+    PASS();
+}
+
+/* Whoever always asks for another round does not hold the fluid for ever. */
+static bool never_content(void *user, const float *start, float *x, float *v, int count, float seconds) {
+    (void)start, (void)x, (void)v, (void)count, (void)seconds;
+    ++*(int *)user;
+    return true;
+}
+TEST rounds_come_to_an_end(void) {
+    isph_fluid *fluid = pipe(ISPH_LINEAR_CG, 0.3f, -9.81f, 0.0f);
+    isph_coupler coupler;
+    int rounds = 0;
+    memset(&coupler, 0, sizeof coupler);
+    coupler.again = never_content, coupler.user = &rounds;
+    (void)isph_fluid_set_coupler(fluid, &coupler);
+    (void)isph_fluid_substep(fluid, 0.001f, NULL);
+    ASSERT_EQ_FMT(100, rounds, "%d");
+    ASSERT(fixture_finite(fluid));
+    isph_fluid_destroy(fluid);
     PASS();
 }
 
@@ -438,6 +472,7 @@ SUITE(sph_coupler) {
     RUN_TEST(nonsense_from_walls);
     RUN_TEST(nonsense_from_finish);
     RUN_TEST(nonsense_from_respond);
+    RUN_TEST(rounds_come_to_an_end);
     RUN_TEST(removed_coupler);
 }
 

@@ -54,6 +54,40 @@ static void run_nested(void (*task)(void *ctx, int index), void *ctx, int task_c
     run_part(task, ctx, 0, task_count);
 }
 
+/* A runner whose tasks call another runner: batches of a few tasks each, every batch dealt out by the inner one. */
+typedef struct outer {
+    isphpbd_parallel inner;
+    void (*task)(void *ctx, int index);
+    void *ctx;
+    int count, batches;
+} outer;
+typedef struct batch {
+    const outer *of;
+    int first;
+} batch;
+static void run_one_of_batch(void *ctx, int index) {
+    const batch *b = (const batch *)ctx;
+    b->of->task(b->of->ctx, b->first + index);
+}
+static void run_batch(void *ctx, int index) {
+    const outer *o = (const outer *)ctx;
+    const int first = (int)((int64_t)o->count * index / o->batches);
+    const int end = (int)((int64_t)o->count * (index + 1) / o->batches);
+    batch b;
+    b.of = o, b.first = first;
+    o->inner.run(run_one_of_batch, &b, end - first, o->inner.user);
+}
+typedef struct runners {
+    isphpbd_parallel outer, inner;
+} runners;
+static void run_within(void (*task)(void *ctx, int index), void *ctx, int task_count, void *user) {
+    const runners *r = (const runners *)user;
+    outer o;
+    o.inner = r->inner, o.task = task, o.ctx = ctx, o.count = task_count;
+    o.batches = task_count < 3 ? task_count : 3;
+    r->outer.run(run_batch, &o, o.batches, r->outer.user);
+}
+
 TEST tasks_in_any_order(void) {
     fixture_random random = {12345u};
     const uint64_t expected = run_scene(runner(run_forward, NULL), STEPS);
@@ -63,6 +97,20 @@ TEST tasks_in_any_order(void) {
     ASSERT_EQ(expected, run_scene(runner(run_shuffled, &random), STEPS));
     ASSERT_EQ(expected, run_scene(runner(run_shuffled, &random), STEPS)); /* another order */
     ASSERT_EQ(expected, run_scene(runner(run_nested, NULL), STEPS));
+    PASS();
+}
+
+/* Both serial; and the batches on the threads of a pool, each dealt out backwards there. */
+TEST a_runner_inside_a_runner(void) {
+    const uint64_t expected = run_scene(runner(run_forward, NULL), STEPS);
+    threads *pool = threads_create(3);
+    runners both;
+    ASSERT(expected != 0 && pool != NULL);
+    both.outer = runner(run_nested, NULL), both.inner = runner(run_reverse, NULL);
+    ASSERT_EQ(expected, run_scene(runner(run_within, &both), STEPS));
+    both.outer = threads_runner(pool);
+    ASSERT_EQ(expected, run_scene(runner(run_within, &both), STEPS));
+    threads_destroy(pool);
     PASS();
 }
 
@@ -112,6 +160,7 @@ GREATEST_MAIN_DEFS();
 int main(int argc, char **argv) {
     GREATEST_MAIN_BEGIN();
     RUN_TEST(tasks_in_any_order);
+    RUN_TEST(a_runner_inside_a_runner);
     RUN_TEST(pools_of_any_size);
     RUN_TEST(worlds_on_threads_of_their_own);
     GREATEST_MAIN_END();
