@@ -144,8 +144,9 @@ extern "C" {
    arrays are read during the call and never kept. */
 
 /* ==== [handles] ======================================================================================================
-   By value; all zero is null. A handle knows its world: another world refuses it. Stale ones are refused too. What is
-   inside means nothing to you. */
+   By value; all zero is null. A handle knows its world: another one that lives at the same time refuses it. Stale ones
+   are refused too. When a world is destroyed, forget its handles: one made later, where it was in memory, may take them
+   for its own (whatever they name there, no memory is harmed). What is inside means nothing to you. */
 typedef struct isphpbd_world isphpbd_world;
 typedef struct isphpbd_fluid {
     uint32_t id, world;

@@ -81,7 +81,9 @@ NUMERICS AND UNITS
     gravity. A step is divided so that nothing moves more than cfl spacings and so that no substep is longer than about
     0.117 sqrt(spacing / g): 8.3 ms for 5 cm, 3.7 ms for 1 cm. With max_substeps reached, particles are slowed down
     instead, and a flag says so. Coordinates up to 2^18 spacings from the origin are accepted (13 km for 5 cm); beyond
-    some 2^16 the digits left for the arrangement of particles get few: use isph_fluid_shift_origin(). What breaks
+    some 2^16 the digits left for the arrangement of particles get few: use isph_fluid_shift_origin(). Water at rest is
+    noisier there: at 2^17.6 spacings (10 km for 5 cm) places are multiples of a fiftieth of the spacing, and its speeds
+    about ten times those near the origin. What breaks
     first: gaps between walls narrower than two spacings hold no water; films thinner than a spacing become drops;
     walls are seen as planes, so curvature finer than a few spacings is blurred; more than six walls at one particle
     are ignored. Pressure on a wall is right on average, not particle by particle. Particles inside a solid are pushed

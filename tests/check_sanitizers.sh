@@ -1,6 +1,8 @@
 #!/bin/sh
 # The test programs under sanitizers: addresses, leaks and undefined behaviour with gcc and clang, uninitialised memory
-# with clang; and small scenes under valgrind. QUICK=1: only the quick programs.
+# with clang; and small scenes under valgrind. All programs take hours: `make check-all`.
+# QUICK=1, as .ci/run has it on every change: the quick programs of tests/support/checks.sh with all of these, and with
+# the first compiler that works those that are hostile, careless, parallel, forge snapshots or collide, too.
 #
 #     sh tests/check_sanitizers.sh [PROGRAM...]     only these test programs, and no valgrind
 . tests/support/checks.sh
@@ -8,11 +10,14 @@ names=${*:-$(programs)}
 sanitize='-O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize=address,undefined,float-cast-overflow'
 memory='-O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize=memory -fsanitize-memory-track-origins'
 
+more=
+if [ $# -eq 0 ] && [ -n "${QUICK-}" ]; then more=$more_programs; fi
 for compiler in gcc clang; do
     if works "$compiler $sanitize" c; then
-        for name in $names; do
+        for name in $names $more; do
             run_program "$compiler ASan UBSan $name" "tests/$name.c" "$compiler $sanitize" ''
         done
+        more=
     else
         skip "$compiler ASan UBSan" "no working $compiler with its sanitizers"
     fi

@@ -24,7 +24,22 @@ typedef struct api {
     float masses[VERTICES];
     unsigned char *snapshot;
     size_t snapshot_size;
+    bool owned;     /* a has it */
+    uint32_t noise; /* for hooks: they are called too often to take from the bytes */
 } api;
+
+static uint32_t next_noise(api *a) {
+    a->noise ^= a->noise << 13, a->noise ^= a->noise >> 17, a->noise ^= a->noise << 5;
+    return a->noise;
+}
+/* Between -2 and 2, or one in eight hostile. */
+static float some_noise(api *a) {
+    uint8_t bytes[6];
+    fuzz_bytes in;
+    for (int i = 0; i < 6; i++) bytes[i] = (uint8_t)(next_noise(a) >> 12);
+    in.at = bytes, in.end = bytes + 6;
+    return take_float(&in);
+}
 
 static uint32_t remembered(api *a, const uint32_t *list) {
     return take_malice(&a->in) ? take_word(&a->in) : list[take_below(&a->in, REMEMBERED)];
@@ -377,6 +392,90 @@ static bool call_hooks(api *a) {
     hooks.begin = hook_begin, hooks.user = a;
     return ipbd_set_hooks(a->world, take_bool(&a->in) ? &hooks : NULL) == ISPHPBD_OK;
 }
+/* Hooks and users that write anything into the arrays, and call what they must not. */
+static void vandalise(api *a, const ipbd_arrays *arrays) {
+    for (int i = 0; i < arrays->vertex_count; i += 1 + (int)(next_noise(a) % 6)) {
+        const uint32_t row = next_noise(a) >> 8 & 3u, lane = (next_noise(a) >> 8) % 3u;
+        float *rows[4];
+        rows[0] = arrays->positions, rows[1] = arrays->velocities, rows[2] = arrays->loads, rows[3] = rows[0];
+        rows[row][4 * (uint32_t)i + (row == 3 ? 3u : lane)] = some_noise(a);
+    }
+}
+static void wild_reenter(ipbd_world *world) {
+    ipbd_body body;
+    body.id = 1u | 1u << 16;
+    ipbd_destroy(world);
+    DEMAND(ipbd_step(world, 0.01f).result == ISPHPBD_LOCKED && ipbd_substep_end(world) == ISPHPBD_LOCKED);
+    DEMAND(ipbd_set_hooks(world, NULL) == ISPHPBD_LOCKED && ipbd_load(world, world, 100) == ISPHPBD_LOCKED);
+    DEMAND(ipbd_pin(world, body, 0) != ISPHPBD_OK && ipbd_body_destroy(world, body) != ISPHPBD_OK);
+}
+static void wild_begin(ipbd_world *world, const ipbd_arrays *arrays, float h, void *user) {
+    DEMAND(h > 0.0f);
+    wild_reenter(world), vandalise((api *)user, arrays);
+}
+static void wild_iterate(ipbd_world *world, const ipbd_arrays *arrays, float h, int iteration, void *user) {
+    DEMAND(iteration >= 0);
+    wild_begin(world, arrays, h, user);
+}
+static bool call_wild_hooks(api *a) {
+    ipbd_hooks hooks;
+    const uint8_t which = take_byte(&a->in);
+    memset(&hooks, 0, sizeof hooks);
+    a->noise = take_word(&a->in) | 1u, hooks.user = a;
+    if (which & 1) hooks.begin = wild_begin;
+    if (which & 2) hooks.iterate = wild_iterate;
+    if (which & 4) hooks.end = wild_begin;
+    return ipbd_set_hooks(a->world, &hooks) == ISPHPBD_OK;
+}
+/* What is written between steps is looked at in the next one, where bodies are awake. */
+static bool call_arrays(api *a) {
+    const ipbd_arrays arrays = ipbd_world_arrays(a->world);
+    a->noise = take_word(&a->in) | 1u;
+    if (a->owned || ipbd_set_gravity(a->world, isphpbd_v3(0.0f, -9.81f, 0.0f)) != ISPHPBD_OK) return false;
+    vandalise(a, &arrays);
+    DEMAND(ipbd_step(a->world, 0.01f).result == ISPHPBD_OK);
+    return true;
+}
+static bool call_weigh(api *a) {
+    ipbd_collider collider = some_collider(a);
+    const float mass = take_size(&a->in, 50.0f);
+    return ipbd_collider_set_mass(a->world, collider, mass, take_sizes(&a->in, 2.0f)) == ISPHPBD_OK;
+}
+static bool call_owner(api *a) {
+    const uint64_t hash = ipbd_hash(a->world);
+    DEMAND(ipbd_set_owner(a->world, a->owned ? (const void *)a : NULL, a->owned ? NULL : (const void *)a) ==
+           ISPHPBD_OK);
+    DEMAND(ipbd_set_owner(a->world, a->world, NULL) == ISPHPBD_LOCKED);
+    a->owned = !a->owned;
+    if (a->owned) {
+        ipbd_destroy(a->world);
+        DEMAND(ipbd_step(a->world, 0.01f).result == ISPHPBD_LOCKED);
+        DEMAND(ipbd_set_budget(a->world, 1, 1) == ISPHPBD_LOCKED);
+        DEMAND(ipbd_shift_origin(a->world, isphpbd_v3(1.0f, 0.0f, 0.0f)) == ISPHPBD_LOCKED);
+    }
+    DEMAND(ipbd_hash(a->world) == hash);
+    return false;
+}
+/* An asset that was opened is valid; whether it is of this body, the call has to see. */
+static bool call_asset(api *a) {
+    static const uint32_t corners[4] = {0, 1, 2, 3}, points[4] = {0, 0, 0, 0}, faces[3] = {0, 1, 2};
+    static const float weights[16] = {1.0f, 0, 0, 0, 0, 1.0f, 0, 0, 0, 0, 1.0f, 0, 0, 0, 0, 1.0f};
+    float out[3 * VERTICES], normals[3 * VERTICES];
+    ipbd_body body = some_body(a);
+    const ipbd_view view = ipbd_body_view(a->world, body);
+    ipbd_asset asset;
+    memset(&asset, 0, sizeof asset);
+    asset.flags = take_bool(&a->in) ? (uint32_t)IPBD_ASSET_SOLID : 0u;
+    asset.vertex_count = take_malice(&a->in) ? take_below(&a->in, VERTICES) : view.input_vertex_count;
+    asset.tetrahedra = corners, asset.tetrahedron_count = asset.vertex_count >= 4;
+    asset.skin_tetrahedra = points, asset.skin_weights = weights, asset.triangles = asset.skin_triangles = faces;
+    asset.skin_vertex_count = asset.tetrahedron_count ? 4 : 0, asset.skin_triangle_count = asset.tetrahedron_count;
+    asset.triangle_count = asset.vertex_count >= 3;
+    memset(out, 0, sizeof out), memset(normals, 0, sizeof normals);
+    if (ipbd_asset_read(a->world, body, &asset, out, take_bool(&a->in) ? normals : NULL, 12) == ISPHPBD_OK)
+        DEMAND(finite_rows(out, 12, VERTICES) && finite_rows(normals, 12, VERTICES));
+    return false;
+}
 static void save(api *a) {
     size_t size = ipbd_save(a->world, NULL, 0);
     free(a->snapshot);
@@ -396,7 +495,7 @@ static bool call_snapshot(api *a) {
         return ipbd_load(a->world, a->snapshot, a->snapshot_size) == ISPHPBD_OK;
     }
     save(a);
-    DEMAND(ipbd_load(a->world, a->snapshot, a->snapshot_size) == ISPHPBD_OK);
+    DEMAND(ipbd_load(a->world, a->snapshot, a->snapshot_size) == (a->owned ? ISPHPBD_LOCKED : ISPHPBD_OK));
     DEMAND(ipbd_hash(a->world) == hash);
     return false;
 }
@@ -446,6 +545,15 @@ static call *const calls[] = {call_body,      call_body,     call_body,        c
                               call_change_collider, call_skin, call_use_skin,  call_step,     call_step,
                               call_step,      call_step,     call_pieces,      call_settings, call_hooks,
                               call_snapshot};
+/* Bytes from LATER on are these, so that older inputs keep most of their meaning. */
+enum { LATER = 240 };
+static call *const later_calls[] = {call_wild_hooks, call_arrays, call_weigh, call_owner, call_asset};
+
+static bool call_any(api *a) {
+    const uint8_t which = take_byte(&a->in);
+    if (which >= LATER) return later_calls[which % (sizeof later_calls / sizeof *later_calls)](a);
+    return calls[which % (sizeof calls / sizeof *calls)](a);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static api a;
@@ -457,10 +565,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     for (int i = 0; i < MOST_CALLS && a.in.at < a.in.end; i++) {
         uint64_t before = ipbd_hash(a.world);
-        if (!calls[take_below(&a.in, (int)(sizeof calls / sizeof *calls))](&a)) DEMAND(ipbd_hash(a.world) == before);
+        if (!call_any(&a)) DEMAND(ipbd_hash(a.world) == before);
         DEMAND(a.memory.watched.live == ipbd_bytes(&a.desc) && fuzz_intact(&a.memory));
         check_world(&a);
     }
+    if (a.owned) (void)call_owner(&a);
     ipbd_destroy(a.world);
     free(a.snapshot);
     DEMAND(watched_clean(&a.memory.watched));

@@ -22,7 +22,22 @@ typedef struct api {
     bool locked;                                                             /* an owner has closed it */
     unsigned char *snapshot;
     size_t snapshot_size;
+    uint32_t noise; /* for callbacks: they are called too often to take from the bytes */
+    int rounds;
 } api;
+
+static uint32_t next_noise(api *a) {
+    a->noise ^= a->noise << 13, a->noise ^= a->noise >> 17, a->noise ^= a->noise << 5;
+    return a->noise;
+}
+/* Between -2 and 2, or one in eight hostile. */
+static float some_noise(api *a) {
+    uint8_t bytes[6];
+    fuzz_bytes in;
+    for (int i = 0; i < 6; i++) bytes[i] = (uint8_t)(next_noise(a) >> 12);
+    in.at = bytes, in.end = bytes + 6;
+    return take_float(&in);
+}
 
 static uint32_t remembered(api *a, const uint32_t *list) {
     return take_malice(&a->in) ? take_word(&a->in) : list[take_below(&a->in, REMEMBERED)];
@@ -262,6 +277,10 @@ static bool call_slices(api *a) {
         }
         DEMAND(!a->locked || !begun);
     }
+    if (isph_fluid_substep_pending(a->fluid) && take_malice(&a->in)) {
+        DEMAND((isph_fluid_substep_abandon(a->fluid) == ISPHPBD_OK) == !a->locked);
+        DEMAND(a->locked || !isph_fluid_substep_pending(a->fluid));
+    }
     (void)isph_fluid_flags(a->fluid);
     return !a->locked; /* one that was pending before may have ended */
 }
@@ -314,6 +333,75 @@ static bool call_coupler(api *a) {
     return isph_fluid_set_coupler(a->fluid, take_bool(&a->in) ? &coupler : NULL) == ISPHPBD_OK;
 }
 
+/* A coupler with every callback, each as wrong as its type allows. None of them may change the fluid by a call. */
+static uint8_t wild_guarded[1 << 17];
+
+static void wild_reenter(api *a) {
+    isphpbd_result why = ISPHPBD_OK;
+    DEMAND(isph_fluid_set_gravity(a->fluid, isphpbd_v3(0.0f, 0.0f, 0.0f)) == ISPHPBD_LOCKED);
+    DEMAND(isph_fluid_step(a->fluid, 0.01f, &why) == 0 && why == ISPHPBD_LOCKED);
+    DEMAND(isph_fluid_substep_abandon(a->fluid) == ISPHPBD_LOCKED);
+    DEMAND(isph_particles_remove_if(a->fluid, NULL, a) == 0 && isph_fluid_set_coupler(a->fluid, NULL) == ISPHPBD_LOCKED);
+    isph_fluid_destroy(a->fluid);
+}
+static void wild_begin(void *user, const float *positions, const float *velocities, int count, float seconds) {
+    api *a = (api *)user;
+    DEMAND(finite_rows(positions, 16, count) && finite_rows(velocities, 16, count) && seconds > 0.0f);
+    for (int i = 0; i < count && i < (int)sizeof wild_guarded; i++) wild_guarded[i] = (uint8_t)(next_noise(a) & 1);
+    a->rounds = 0;
+    wild_reenter(a);
+}
+static int wild_walls(void *user, int index, isphpbd_vec3 position, float reach, isph_wall *out, int capacity) {
+    api *a = (api *)user;
+    const int count = (int)(next_noise(a) >> 8) % 4;
+    (void)index, (void)position;
+    for (int i = 0; i < count && i < capacity; i++) {
+        isph_wall *w = out + i;
+        memset(w, 0, sizeof *w);
+        w->normal.y = next_noise(a) % 8 ? 1.0f : some_noise(a), w->distance = reach * some_noise(a);
+        w->velocity = isphpbd_v3(some_noise(a), some_noise(a), some_noise(a));
+        w->inverse_mass = fabsf(some_noise(a)), w->friction = w->viscous_grip = 0.5f, w->missed = some_noise(a);
+    }
+    return next_noise(a) % 16 ? count : (int)next_noise(a);
+}
+static bool wild_separated(void *user, int i, int j) {
+    (void)user;
+    return (i + j) % 5 == 0;
+}
+static void wild_respond(void *user, const float *impulse, float *velocity_change, int wall_count) {
+    api *a = (api *)user;
+    for (int i = 0; i < wall_count; i++) velocity_change[i] = i % 7 ? impulse[i] : some_noise(a);
+}
+static void wild_impulses(void *user, const isph_wall_impulse *impulse, int count) {
+    (void)user;
+    for (int i = 0; i < count; i++) DEMAND(finite3(impulse[i].impulse) && finite3(impulse[i].position));
+}
+static bool wild_again(void *user, const float *start, float *positions, float *velocities, int count, float seconds) {
+    api *a = (api *)user;
+    (void)start, (void)positions, (void)velocities, (void)count, (void)seconds;
+    return ++a->rounds < 3;
+}
+static void wild_finish(void *user, const float *start, float *positions, float *velocities, int count, float seconds) {
+    api *a = (api *)user;
+    (void)start, (void)seconds;
+    for (int i = 0; i < count; i += 1 + (int)(next_noise(a) % 8))
+        positions[4 * i + 1] = some_noise(a), velocities[4 * i] = some_noise(a);
+    wild_reenter(a);
+}
+static bool call_wild_coupler(api *a) {
+    isph_coupler c;
+    uint8_t which = take_byte(&a->in);
+    memset(&c, 0, sizeof c);
+    a->noise = take_word(&a->in) | 1u;
+    c.user = a, c.walls = wild_walls;
+    if (which & 1) c.begin = wild_begin, c.guarded = wild_guarded, c.separated = wild_separated;
+    if (which & 2) c.respond = wild_respond;
+    if (which & 4) c.impulses = wild_impulses;
+    if (which & 8) c.again = wild_again;
+    if (which & 16) c.finish = wild_finish;
+    return isph_fluid_set_coupler(a->fluid, &c) == ISPHPBD_OK;
+}
+
 static void save(api *a) {
     size_t size = isph_fluid_save(a->fluid, NULL, 0);
     free(a->snapshot);
@@ -362,6 +450,7 @@ static bool call_grid(api *a) {
     grid = isph_grid_create(&d, &why);
     DEMAND((grid != NULL) == (why == ISPHPBD_OK));
     if (!grid) return false;
+    DEMAND(memory.watched.live == isph_grid_bytes(&d));
     for (int i = 0; i < 120; i++) points[i] = take_float(&a->in);
     if (isph_grid_build(grid, points, 12, take_below(&a->in, 41)) == ISPHPBD_OK) {
         found = isph_grid_query(grid, take_vec3(&a->in), out, 64);
@@ -387,6 +476,7 @@ static bool call_matrix(api *a) {
     d.row_capacity = take_count(&a->in, 24), d.nonzero_capacity = take_count(&a->in, 255);
     matrix = isph_matrix_create(&d, NULL);
     if (!matrix) return false;
+    DEMAND(memory.watched.live == isph_matrix_bytes(&d));
     for (int i = 0; i <= ROWS; i++) starts[i] = take_malice(&a->in) ? take_below(&a->in, ENTRIES + 1) : 4 * i;
     for (int i = 0; i < ENTRIES; i++)
         columns[i] = take_malice(&a->in) ? take_count(&a->in, 40) : take_below(&a->in, ROWS);
@@ -434,6 +524,15 @@ static call *const calls[] = {call_material, call_add,          call_add_box,   
                               call_settings, call_settings,     call_snapshot,         call_coupler,
                               call_owner,    call_boundary_take, call_boundary_mass,   call_substep_seconds,
                               call_kernels,  call_grid,         call_matrix};
+/* Bytes from LATER on are these, so that older inputs keep most of their meaning. */
+enum { LATER = 240 };
+static call *const later_calls[] = {call_wild_coupler};
+
+static bool call_any(api *a) {
+    const uint8_t which = take_byte(&a->in);
+    if (which >= LATER) return later_calls[which % (sizeof later_calls / sizeof *later_calls)](a);
+    return calls[which % (sizeof calls / sizeof *calls)](a);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static api a; /* large arrays; the sanitizers watch it all the same */
@@ -448,8 +547,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     (void)call_material(&a);
     for (int i = 0; i < MOST_CALLS && a.in.at < a.in.end; i++) {
         uint64_t before = isph_fluid_hash(a.fluid);
-        if (!calls[take_below(&a.in, (int)(sizeof calls / sizeof *calls))](&a))
-            DEMAND(isph_fluid_hash(a.fluid) == before);
+        if (!call_any(&a)) DEMAND(isph_fluid_hash(a.fluid) == before);
         DEMAND(a.memory.watched.allocations == allocations && fuzz_intact(&a.memory));
         check_view(&a);
     }

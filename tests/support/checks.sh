@@ -1,5 +1,5 @@
 # For tests/check_*.sh, to be sourced: everything of cases.sh, and programs of the tests built and run in other ways.
-# QUICK=1 takes only the test programs named in $quick_programs.
+# QUICK=1 takes only the test programs named in $quick_programs; a check may add $more_programs.
 . tests/support/cases.sh
 flags='-std=c99 -ffp-contract=off -I. -Itests/support -g'
 libraries='-pthread -lm'
@@ -8,6 +8,11 @@ mkdir -p build || exit 2 # where programs leave their pictures and files
 # Programs that reach most of the code in a few seconds even when they run twenty times slower.
 quick_programs='test_memory test_pbd_core test_sph_particles test_sph_sparse test_tool_read test_world_bad_input
     test_world_core'
+
+# What is done to the headers on purpose: hostile scenes, careless use, threads, forged snapshots, collisions. Minutes
+# under a sanitizer, so quick checks run them with one compiler only.
+more_programs='test_careless test_hostile test_pbd_collision test_sph_coupler test_threads test_world_hostile
+    test_world_snapshot'
 
 # The test programs to run, by name.
 programs() {

@@ -70,6 +70,14 @@ two_headers() {
     done
 }
 
+# All three in one file, in an order: whoever comes first brings what the others need.
+three_headers() {
+    for macro in IMPLEMENTATION STATIC; do
+        compile "$1, $2, $3, $macro" "$object" "#define ISPHPBD_$macro" "#include \"$1\"" "#include \"$2\"" \
+            "#include \"$3\""
+    done
+}
+
 # The object file: only our prefixes as external names, nothing external when static, no writable data.
 symbols() {
     if ! command -v nm >/dev/null 2>&1; then
@@ -135,10 +143,15 @@ whole_matrix() { # language, compilers
         if works "$compiler -fopenmp" "$language"; then openmp=-fopenmp; fi
         for first in $headers; do
             one_header "$first"
-            if [ -n "$thorough" ] || [ "$in_use $first" = 'yes isphpbd.h' ]; then two_files "$first"; fi
+            if [ -n "$thorough$in_use" ]; then two_files "$first"; fi
             if [ "$language" = c ] && [ -n "$thorough$in_use" ]; then symbols "$first" && leaks "$first"; fi
             for second in $headers; do
-                if [ "$first" != "$second" ]; then two_headers "$first" "$second"; fi
+                if [ "$first" = "$second" ]; then continue; fi
+                two_headers "$first" "$second"
+                for third in $headers; do
+                    case $third in "$first" | "$second") continue ;; esac
+                    if [ -n "$thorough" ]; then three_headers "$first" "$second" "$third"; fi
+                done
             done
         done
         in_use=
