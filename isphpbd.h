@@ -5837,7 +5837,8 @@ static bool isphpbdx_settings_sane(const isphpbd_world *world, const isphpbdx_se
     return !v->run.pending ||
            (isphpbdx_between(v->run.seconds, 1e-6f, ISPHPBDX_LONGEST_STEP) &&
             isphpbdx_between(v->run.left, 0.0f, v->run.seconds) &&
-            !(v->run.left > 0.0f && v->run.left < ISPHPBDX_SLIVER * v->run.seconds) && v->run.substeps >= 0 && v->run.substeps <= 100000);
+            !(v->run.left > 0.0f && v->run.left < ISPHPBDX_SLIVER * v->run.seconds) && v->run.substeps >= 0 &&
+            v->run.substeps <= 100000);
 }
 static bool isphpbdx_emitter_sane(const isphpbd_world *world, const isphpbdx_emitter *e) {
     isphpbd_emitter_desc desc = e->desc;

@@ -341,7 +341,8 @@ static void wild_reenter(api *a) {
     DEMAND(isph_fluid_set_gravity(a->fluid, isphpbd_v3(0.0f, 0.0f, 0.0f)) == ISPHPBD_LOCKED);
     DEMAND(isph_fluid_step(a->fluid, 0.01f, &why) == 0 && why == ISPHPBD_LOCKED);
     DEMAND(isph_fluid_substep_abandon(a->fluid) == ISPHPBD_LOCKED);
-    DEMAND(isph_particles_remove_if(a->fluid, NULL, a) == 0 && isph_fluid_set_coupler(a->fluid, NULL) == ISPHPBD_LOCKED);
+    DEMAND(isph_particles_remove_if(a->fluid, NULL, a) == 0);
+    DEMAND(isph_fluid_set_coupler(a->fluid, NULL) == ISPHPBD_LOCKED);
     isph_fluid_destroy(a->fluid);
 }
 static void wild_begin(void *user, const float *positions, const float *velocities, int count, float seconds) {

@@ -518,8 +518,8 @@ static bool inner_particles_call(api *a, isph_fluid *fluids) {
     switch (take_below(&a->in, 5)) {
         case 0: return isph_particles_add(fluids, material, a->positions, 12, a->positions, 12, 8, ids) == ISPHPBD_OK;
         case 1:
-            return isph_particles_add_box(fluids, material, v, isphpbd_v3(v.x + 0.3f, v.y + 0.2f, v.z + 0.1f), v, NULL) ==
-                   ISPHPBD_OK;
+            return isph_particles_add_box(fluids, material, v, isphpbd_v3(v.x + 0.3f, v.y + 0.2f, v.z + 0.1f), v,
+                                          NULL) == ISPHPBD_OK;
         case 2: return isph_particles_remove(fluids, ids, 8) > 0;
         case 3: return isph_particles_remove_if(fluids, inner_gone, a) > 0;
         default: return isph_particles_edit(fluids, inner_edit, a) > 0;

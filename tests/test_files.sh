@@ -39,7 +39,11 @@ all_called() { # header, files...
         sed -E 's/.*[ *]([a-z0-9_]+)\($/\1/' | sort -u)
     if [ -z "$functions" ]; then fail "$header: public functions" 'none found'; fi
     for function in $functions; do
-        if grep -qE "(^|[^a-z0-9_])$function([^a-z0-9_]|\$)" "$@"; then pass; else fail "fuzzers call $function" "$*"; fi
+        if grep -qE "(^|[^a-z0-9_])$function([^a-z0-9_]|\$)" "$@"; then
+            pass
+        else
+            fail "fuzzers call $function" "$*"
+        fi
     done
 }
 all_called isphpbd_sph.h tests/fuzz_api_sph.c
