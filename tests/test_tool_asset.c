@@ -344,6 +344,36 @@ TEST reading_a_skin_checks_its_arguments(void) {
     PASS();
 }
 
+/* Writing, reading, mending, tetrahedralizing, writing again, with ever more memory: until it is enough, an error that
+   says so, and nothing is left behind. */
+static void all_work(tet_tool *t, void *ctx) {
+    tet_surface made, read;
+    tet_text text;
+    memset(&made, 0, sizeof made), memset(&read, 0, sizeof read);
+    small_box(t, &made);
+    text = shape_write(t, &made, SHAPE_OBJ);
+    (void)tet_read(t, text.data, (size_t)text.size, &read);
+    asset_work(t, ctx);
+}
+TEST too_little_memory_is_told(void) {
+    int refused = 0;
+    bool enough = false;
+    for (size_t limit = 16; !enough && limit < (size_t)1 << 26; limit += limit / 8) {
+        asset_job job = asset_of(small_box, TET_METHOD_BUILTIN, false);
+        job.size = 0.5;
+        tet_tool_end(&tool), setup(NULL);
+        tool.limit = limit;
+        enough = tet_guard(&tool, all_work, &job);
+        if (!enough) ASSERTm(tool.message, strstr(tool.message, "out of memory") != NULL);
+        refused += !enough;
+        ASSERT(tool.bytes <= limit);
+        tet_tool_end(&tool);
+        ASSERT_EQ(0, tool.bytes);
+    }
+    ASSERT(enough && refused > 20);
+    PASS();
+}
+
 SUITE(loader) {
     SET_SETUP(setup, NULL);
     SET_TEARDOWN(teardown, NULL);
@@ -354,6 +384,7 @@ SUITE(loader) {
     RUN_TEST1(every_changed_byte_is_noticed, false);
     RUN_TEST1(every_changed_byte_is_noticed, true);
     RUN_TEST(a_right_checksum_does_not_help);
+    RUN_TEST(too_little_memory_is_told);
 }
 
 SUITE(bodies) {
