@@ -9396,6 +9396,10 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_STACK
 #undef IPBDX_NEAR
 #undef IPBDX_FACES
+#undef IPBDX_CLAMP_ROUNDS
+#undef IPBDX_FREEZING_ROUND
+#undef IPBDX_HOLDS
+#undef IPBDX_RELATIVE_ROUND
 #undef IPBDX_FACE_ROUNDS
 #undef IPBDX_FACE_LEVER
 #undef IPBDX_BLOW_PASSES

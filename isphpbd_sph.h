@@ -8065,17 +8065,40 @@ static void isphx_stage_contact(isph_fluid *f) {
     }
 }
 
-/* A body that turns freely keeps its angular momentum, not its angular velocity. */
-static void isphx_body_turn(isphx_boundary *b) {
-    double before[3][3], after[3][3], spin[3], momentum[3] = {0.0, 0.0, 0.0};
-    int k, j;
-    if (!(b->desc.inertia.x > 0.0f && b->desc.inertia.y > 0.0f && b->desc.inertia.z > 0.0f)) return;
-    isphx_body_inertia(b, &b->pose, 1.0, before);
-    isphx_body_inertia(b, &b->end, -1.0, after);
-    for (k = 0; k < 3; ++k)
-        for (j = 0; j < 3; ++j) momentum[k] += before[k][j] * (double)isphx_axis(b->angular_now, j);
-    for (k = 0; k < 3; ++k) spin[k] = after[k][0] * momentum[0] + after[k][1] * momentum[1] + after[k][2] * momentum[2];
-    b->angular_now = isphpbd_v3((float)spin[0], (float)spin[1], (float)spin[2]);
+/* Angular velocity of a body in that position, from its angular momentum. */
+static isphpbd_vec3 isphx_body_spin(const isphx_boundary *b, isphpbd_quat rotation, isphpbd_vec3 momentum) {
+    const isphpbd_vec3 own = isphpbdx_unrotate(rotation, momentum), inertia = b->desc.inertia;
+    return isphpbdx_rotate(rotation, isphpbd_v3(own.x / inertia.x, own.y / inertia.y, own.z / inertia.z));
+}
+
+/* Turns a pose about one of the body's own axes, by what its angular momentum does about that axis in a time. */
+static isphx_pose isphx_body_turn_axis(const isphx_boundary *b, isphx_pose pose, isphpbd_vec3 momentum, int axis,
+                                       float seconds) {
+    static const isphpbd_vec3 axes[3] = {{1.0f, 0.0f, 0.0f}, {0.0f, 1.0f, 0.0f}, {0.0f, 0.0f, 1.0f}};
+    const isphpbd_vec3 way = isphpbdx_rotate(pose.rotation, axes[axis]);
+    const float rate = isphpbdx_dot(momentum, way) / isphx_axis(b->desc.inertia, axis);
+    return isphx_pose_advance(pose, isphpbd_v3(0.0f, 0.0f, 0.0f), isphpbdx_scale(way, rate), seconds);
+}
+
+/* A body that turns freely keeps its angular momentum, not its angular velocity, and its energy: turns about single
+   axes in an order that is the same from both ends keep both, however long (Dullweber, Leimkuhler, McLachlan 1997). */
+#define ISPHX_SPIN_PARTS 64 /* of a substep, at most; an eighth of a radian each */
+static void isphx_body_turn(isphx_boundary *b, float seconds) {
+    static const int order[5] = {0, 2, 1, 2, 0};
+    const isphpbd_quat start = b->pose.rotation;
+    const float turns = 8.0f * isphpbdx_length(b->angular_now) * seconds;
+    const int parts = 1 + (int)isphpbdx_min(turns, (float)(ISPHX_SPIN_PARTS - 1));
+    const isphpbd_vec3 own = isphpbdx_unrotate(start, b->angular_now), inertia = b->desc.inertia;
+    const isphpbd_vec3 momentum =
+        isphpbdx_rotate(start, isphpbd_v3(own.x * inertia.x, own.y * inertia.y, own.z * inertia.z));
+    isphx_pose pose = b->pose;
+    int i, k;
+    if (!(inertia.x > 0.0f && inertia.y > 0.0f && inertia.z > 0.0f)) return;
+    for (i = 0; i < parts; ++i)
+        for (k = 0; k < 5; ++k)
+            pose = isphx_body_turn_axis(b, pose, momentum, order[k], (k == 2 ? 1.0f : 0.5f) * seconds / (float)parts);
+    b->end.rotation = pose.rotation;
+    b->angular_now = isphx_body_spin(b, pose.rotation, momentum);
 }
 
 static void isphx_boundaries_advance(isph_fluid *f) {
@@ -8086,7 +8109,7 @@ static void isphx_boundaries_advance(isph_fluid *f) {
         b->angular_now = isphx_shortened(b->angular_now, ISPHX_MAX_MOTION);
         b->end = isphx_pose_advance(b->pose, b->linear_now, b->angular_now, f->now.seconds);
         b->end.position = isphx_shortened(b->end.position, ISPHX_MAX_PLACE);
-        if (b->desc.mass > 0.0f) isphx_body_turn(b);
+        if (b->desc.mass > 0.0f) isphx_body_turn(b, f->now.seconds);
     }
 }
 
@@ -9016,6 +9039,11 @@ ISPHPBD_API isphpbd_result isph_fluid_load(isph_fluid *fluid, const void *bytes,
 #undef ISPHX_TAIT_EXPONENT
 #undef ISPHX_ARTIFICIAL_VISCOSITY
 #undef ISPHX_COURANT
+#undef ISPHX_FORGETS
+#undef ISPHX_LEAVE_HEAP
+#undef ISPHX_LEAVE_SOLID
+#undef ISPHX_THICK_TOLERANCE
+#undef ISPHX_SPIN_PARTS
 #undef ISPHX_SNAPSHOT_MAGIC
 #undef ISPHX_SNAPSHOT_VERSION
 #undef ISPHX_HEADER_BYTES

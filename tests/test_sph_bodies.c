@@ -382,6 +382,42 @@ static greatest_test_res impact(const impact_case *c) {
     PASS();
 }
 
+static double rotation_energy(isphpbd_vec3 inertia, isphpbd_vec3 own) {
+    return 0.5 * (double)(inertia.x * own.x * own.x + inertia.y * own.y * own.y + inertia.z * own.z * own.z);
+}
+
+/* A flat box in free space, spun about its short axis, and one about its middle axis, which tumbles: angular momentum
+   and energy of rotation stay, and the flat one does not lie over, however far it turns in a substep. */
+TEST bodies_spin_freely(void) {
+    static const float spins[3] = {6.0f, 40.0f, 120.0f};
+    for (int k = 0; k < 6; k++) {
+        isph_fluid_desc desc = isph_fluid_desc_default();
+        body b = body_make(ISPH_SHAPE_BOX, isphpbd_v3(0.13f, 0.03f, k < 3 ? 0.13f : 0.05f), 1000.0, isphpbd_v3(0, 0, 0));
+        const isphpbd_vec3 inertia = b.desc.inertia;
+        const float spin = spins[k % 3];
+        isph_fluid *fluid;
+        double before, after;
+        isphpbd_vec3 own;
+        desc.gravity = isphpbd_v3(0, 0, 0);
+        b.desc.angular_velocity = k < 3 ? isphpbd_v3(0.05f * spin, spin, 0) : isphpbd_v3(0.02f * spin, 0.01f * spin, spin);
+        before = rotation_energy(inertia, b.desc.angular_velocity);
+        fluid = isph_fluid_create(&desc, NULL);
+        b.handle = isph_boundary_create(fluid, &b.desc, NULL);
+        for (int i = 0; i < 120; i++) (void)isph_fluid_step(fluid, 1.0f / 120.0f, NULL);
+        body_read(fluid, &b);
+        own = isphpbdx_unrotate(b.rotation, b.angular);
+        after = rotation_energy(inertia, own);
+        ASSERT_IN_RANGEm("energy", 1.0, after / before, 0.01);
+        ASSERT_IN_RANGEm("momentum", (double)(inertia.y * b.desc.angular_velocity.y),
+                         (double)isphpbdx_rotate(b.rotation, isphpbd_v3(inertia.x * own.x, inertia.y * own.y,
+                                                                        inertia.z * own.z)).y,
+                         0.002 * sqrt(2.0 * before * (double)inertia.y));
+        if (k < 3) ASSERTm("the axis", isphpbdx_rotate(b.rotation, isphpbd_v3(0, 1, 0)).y > 0.99f);
+        isph_fluid_destroy(fluid);
+    }
+    PASS();
+}
+
 TEST momentum_in_impacts(void) {
     static const impact_case cases[] = {
         {ISPH_SHAPE_BOX, 500.0, 0.001f, 0.0f, 0.0f, false},    {ISPH_SHAPE_SPHERE, 20.0, 0.001f, 0.0f, 0.0f, false},
@@ -690,6 +726,7 @@ SUITE(sph_bodies) {
     RUN_TEST(any_shape_is_lifted_by_its_volume);
     RUN_TEST(piston_rests_on_water);
     RUN_TEST(bodies_fall);
+    RUN_TEST(bodies_spin_freely);
     RUN_TEST(momentum_in_impacts);
     RUN_TEST(momentum_of_drops);
     RUN_TEST(momentum_of_a_splash);
