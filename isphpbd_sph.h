@@ -7287,6 +7287,13 @@ static bool isphx_is_inside_solid(const isph_fluid *f, int i) {
     return false;
 }
 
+static bool isphx_touches_coupler(const isph_fluid *f, int i) {
+    int e;
+    for (e = f->entry_first[i]; e < f->entry_first[i] + f->entry_count[i]; ++e)
+        if (f->entry[e].boundary < 0) return true;
+    return false;
+}
+
 /* Is a particle squeezed, or next to one that is? */
 static bool isphx_is_by_squeezed(const isph_fluid *f, int i) {
     const int chunk = i / ISPHX_LANES, lane = i % ISPHX_LANES;
@@ -7304,12 +7311,12 @@ static bool isphx_is_by_squeezed(const isph_fluid *f, int i) {
 /* The pressure of what was put on top of something else tells how much is too much there, which is no force. It may
    turn a particle, slow it down, and get it to leave at a modest speed, but gives it no more than gravity beyond that:
    what drives the heap apart is the density projection, by positions alone. Bodies of a coupler may press water
-   together as hard as they like, and that has to get away. */
+   together as hard as they like, and what touches them has to get away. */
 static isphpbd_vec3 isphx_ungained(const isph_fluid *f, int i, isphpbd_vec3 u) {
     const isphpbd_vec3 before = isphx_vec(f->velocity + 4 * i);
     const float fall = isphpbdx_length(before) + f->now.seconds * isphpbdx_length(f->desc.gravity);
     const float pace = sqrtf(f->reference_acceleration * f->dx);
-    if (f->coupler.walls) return u;
+    if (isphx_touches_coupler(f, i)) return u;
     if (isphx_is_inside_solid(f, i)) return isphx_limit(u, isphpbdx_max(fall, ISPHX_LEAVE_SOLID * pace));
     if (isphx_is_by_squeezed(f, i)) return isphx_limit(u, isphpbdx_max(fall, ISPHX_LEAVE_HEAP * pace));
     return u;

@@ -392,14 +392,16 @@ TEST bodies_spin_freely(void) {
     static const float spins[3] = {6.0f, 40.0f, 120.0f};
     for (int k = 0; k < 6; k++) {
         isph_fluid_desc desc = isph_fluid_desc_default();
-        body b = body_make(ISPH_SHAPE_BOX, isphpbd_v3(0.13f, 0.03f, k < 3 ? 0.13f : 0.05f), 1000.0, isphpbd_v3(0, 0, 0));
+        const isphpbd_vec3 half = isphpbd_v3(0.13f, 0.03f, k < 3 ? 0.13f : 0.05f);
+        body b = body_make(ISPH_SHAPE_BOX, half, 1000.0, isphpbd_v3(0, 0, 0));
         const isphpbd_vec3 inertia = b.desc.inertia;
         const float spin = spins[k % 3];
         isph_fluid *fluid;
         double before, after;
         isphpbd_vec3 own;
         desc.gravity = isphpbd_v3(0, 0, 0);
-        b.desc.angular_velocity = k < 3 ? isphpbd_v3(0.05f * spin, spin, 0) : isphpbd_v3(0.02f * spin, 0.01f * spin, spin);
+        b.desc.angular_velocity =
+            k < 3 ? isphpbd_v3(0.05f * spin, spin, 0) : isphpbd_v3(0.02f * spin, 0.01f * spin, spin);
         before = rotation_energy(inertia, b.desc.angular_velocity);
         fluid = isph_fluid_create(&desc, NULL);
         b.handle = isph_boundary_create(fluid, &b.desc, NULL);
