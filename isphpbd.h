@@ -70,7 +70,7 @@ CONFIGURATION
 
 MEMORY
     Three allocations at creation, for the world, its fluid and its soft bodies; isphpbd_world_bytes() tells their sum
-    to the byte: 92 MB at default settings. Stepping, moving, reading, saving and loading never allocate. Creating soft
+    to the byte: 94 MB at default settings. Stepping, moving, reading, saving and loading never allocate. Creating soft
     bodies and heightfields borrows a block and gives it back before the call returns.
 
 THREADS
@@ -275,7 +275,8 @@ enum {                                    /* what was cut, and what to raise */
        ISPHPBD_STEP_CROWDED = 256,        /* particles on top of each other are being spread */
        ISPHPBD_STEP_CONTACTS_FULL = 512,  /* capacity.soft.contacts: some contacts of soft bodies were ignored */
        ISPHPBD_STEP_REFUSED = 1024,       /* no world, bad time, or inside a callback: nothing happened */
-       ISPHPBD_STEP_SPEED_CLAMPED = 2048, /* water beyond 1000 spacings per second, or 50 m/s, was slowed down to it */
+       ISPHPBD_STEP_SPEED_CLAMPED = 2048, /* water beyond 1000 spacings per second, or 50 m/s, was slowed down to it,
+                                             or a soft body to 500 m/s */
        ISPHPBD_STEP_WALLS_CAPPED = 4096,  /* a particle met more than 6 walls at once; the farthest were ignored */
        ISPHPBD_STEP_FROZEN = 8192         /* budget.soft_substeps: colliding soft parts moved as one piece for one */
 };
@@ -5143,6 +5144,7 @@ static void isphpbdx_softs_flags(isphpbd_world *world, uint32_t flags) {
     if (flags & IPBD_STEP_CONTACTS_FULL) world->run.flags |= ISPHPBD_STEP_CONTACTS_FULL;
     if (flags & IPBD_STEP_QUARANTINE) world->run.flags |= ISPHPBD_STEP_QUARANTINED;
     if (flags & IPBD_STEP_FROZEN) world->run.flags |= ISPHPBD_STEP_FROZEN;
+    if (flags & IPBD_STEP_SPEED_CLAMPED) world->run.flags |= ISPHPBD_STEP_SPEED_CLAMPED;
 }
 /* All soft substeps of one substep of the fluid. */
 static void isphpbdx_softs_substep(isphpbd_world *world, float h) {

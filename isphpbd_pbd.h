@@ -326,7 +326,8 @@ typedef enum ipbd_bend_model {
 
 typedef enum ipbd_solid_model {
     IPBD_SOLID_ELASTIC = 0, /* Young's modulus and Poisson's ratio, large deformations */
-    IPBD_SOLID_VOLUME       /* springs on the edges (desc.stretch) and kept volumes (desc.volume) */
+    IPBD_SOLID_VOLUME       /* springs on the edges (desc.stretch) and kept volumes (desc.volume), which cost twice as
+                               much where edges are plastic, none, or so soft that they swing for tens of substeps */
 } ipbd_solid_model;
 
 /* The materials that have a preset; see ipbd_body_desc_preset. Sheets first, then solids, then lines. */
@@ -451,7 +452,7 @@ typedef struct ipbd_world_desc {
     float sleep_seconds;         /* s it has to be that slow, >= 0; default 0.5 */
     float max_speed;             /* m/s, > 0: no vertex moves farther in a substep; a body of which one would keeps its
                                     momentum, and what moves it within itself is scaled down; default 500 */
-    ipbd_capacity capacity;      /* everything is allocated in ipbd_create; default 28 MB */
+    ipbd_capacity capacity;      /* everything is allocated in ipbd_create; default 30 MB */
     isphpbd_allocator allocator; /* default malloc and free */
     isphpbd_parallel parallel;   /* default OpenMP where compiled in, else one thread */
     isphpbd_logger logger;       /* default silent */
@@ -1109,6 +1110,7 @@ extern "C" {
 #define IPBDX_REST_SPEED 1.0f /* m/s: soft parts in contact that move less against each other come to rest */
 /* Sweeps over elastic elements per unit of shortfall, see [substep] (0.3 still works), and at most, per iteration. */
 #define IPBDX_SWEEPS           0.5f
+#define IPBDX_EDGES_HOLD       100.0f /* squared substeps per radian of the edges' swing */
 #define IPBDX_MOST_SWEEPS      10
 #define IPBDX_SOFTER           3.0f /* times what the most sweeps do: a body is softer by a tenth, see [substep] */
 #define IPBDX_USUAL_STEP       (1.0f / 60.0f) /* s: what advice at creation goes by */
@@ -1386,6 +1388,7 @@ typedef struct ipbdx_body {
     float balloon_pressure, balloon_lambda, overpressure, rest_volume, warm_start,
         lambda_h;   /* lambda_h: h of the multipliers */
     float stiffest; /* 1/s^2: largest stiffness times response of an elastic element */
+    float softest;  /* s^2: largest compliance over response of an edge; without edges 1e30 */
     float tether_stretch; /* of tethers at the limit: the slack, or more where colliders force more on the mesh */
     float tether_slack, damping, drag, wind_drag, wind_lift, gravity_scale, plastic_yield, plastic_creep, plastic_max;
     float thickness, friction, quiet_seconds;
@@ -3280,11 +3283,18 @@ static void ipbdx_solve_volumes(float *x, ipbdx_quads *g, ipbdx_quads *end, ipbd
     }
 }
 
-/* There and back. One way alone gives energy to bodies that nothing else holds back: where constraints allow nothing,
-   a sweep is a product of projections, whose eigenvalues p may be complex, and a motion of z^2 = p (2 z - 1) from
-   substep to substep then grows. The product of a way and its reverse is symmetric: p is in [0, 1], and |z|^2 = p. */
-static void ipbdx_sweep_volumes(float *x, ipbdx_quads *begin, ipbdx_quads *end, ipbdx_pass pass) {
+/* Do its edges alone keep a body's motions from growing? Plastic ones give way, and so do soft ones. Measured, energy
+   grows from 40 times this limit on. */
+static bool ipbdx_edges_hold(const ipbdx_body *body, const ipbdx_pass *pass) {
+    return !(body->plastic_creep > 0.0f) && body->softest * pass->inverse_h2 <= IPBDX_EDGES_HOLD;
+}
+/* One way alone gives energy to bodies that nothing else holds back: where constraints allow nothing, a sweep is a
+   product of projections, whose eigenvalues p may be complex, and a motion of z^2 = p (2 z - 1) from substep to substep
+   then grows. They are swept there and back: the product of a way and its reverse is symmetric, p is in [0, 1], and
+   |z|^2 = p. */
+static void ipbdx_sweep_volumes(float *x, ipbdx_quads *begin, ipbdx_quads *end, ipbdx_pass pass, bool back) {
     ipbdx_solve_volumes(x, begin, end, pass);
+    if (!back) return;
     pass.mode = IPBDX_AGAIN;
     for (--end; end > begin; --end) ipbdx_solve_volumes(x, end - 1, end, pass);
 }
@@ -3562,7 +3572,8 @@ static void ipbdx_solve_kind(const ipbd_world *world, const ipbdx_body *body, in
             ipbdx_solve_isometrics(x, world->isometrics + base + begin, world->isometrics + base + end, pass);
             break;
         case IPBDX_VOLUME:
-            ipbdx_sweep_volumes(x, world->volumes + base + begin, world->volumes + base + end, pass);
+            ipbdx_sweep_volumes(x, world->volumes + base + begin, world->volumes + base + end, pass,
+                                !ipbdx_edges_hold(body, &pass));
             break;
         case IPBDX_ELASTIC:
             ipbdx_solve_elastics(x, world->elastics + base + begin, world->elastics + base + end, pass);
@@ -3753,6 +3764,19 @@ static float ipbdx_stiffest(const ipbd_world *world, const ipbdx_body *body) {
             stiffest = isphpbdx_max(stiffest, response[lane] * (g->shear[lane] + g->bulk[lane]));
     }
     return stiffest;
+}
+static float ipbdx_softest(const ipbd_world *world, const ipbdx_body *body) {
+    const float *masses = world->masses + body->vertex_begin;
+    float softest = 0.0f;
+    int i, lane;
+    for (i = 0; i < body->group_count[IPBDX_EDGES]; ++i) {
+        const ipbdx_edges *g = world->edges + body->group_begin[IPBDX_EDGES] + i;
+        for (lane = 0; lane < 4; ++lane) {
+            const float response = 1.0f / masses[g->v[0][lane]] + 1.0f / masses[g->v[1][lane]];
+            softest = isphpbdx_max(softest, g->alpha[lane] / response);
+        }
+    }
+    return body->group_count[IPBDX_EDGES] > 0 ? softest : 1e30f;
 }
 static void ipbdx_resolve_task(void *context, int index) {
     const ipbdx_job *job = (const ipbdx_job *)context;
@@ -7437,7 +7461,10 @@ static void ipbdx_prepare_task(void *context, int index) {
     body->unbound = 1;
     for (i = body->vertex_begin; i < body->vertex_begin + body->vertex_count; ++i)
         if (!(world->inverse_masses[i] > 0.0f)) body->unbound = 0;
-    if (body->stiffest_stale) body->stiffest = ipbdx_stiffest(world, body), body->stiffest_stale = 0;
+    if (body->stiffest_stale) {
+        body->stiffest = ipbdx_stiffest(world, body), body->softest = ipbdx_softest(world, body);
+        body->stiffest_stale = 0;
+    }
     if (ipbdx_feels_air(world, body)) ipbdx_area_normals(world, body);
 }
 /* Pressure follows the surface in every substep: along normals of a step ago it would feed the skin's own waves. */
@@ -9377,6 +9404,7 @@ ISPHPBD_API isphpbd_result ipbd_asset_read(const ipbd_world *world, ipbd_body bo
 #undef IPBDX_LEAST_GAP
 #undef IPBDX_REST_SPEED
 #undef IPBDX_SWEEPS
+#undef IPBDX_EDGES_HOLD
 #undef IPBDX_MOST_SWEEPS
 #undef IPBDX_SOFTER
 #undef IPBDX_USUAL_STEP

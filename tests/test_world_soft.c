@@ -50,6 +50,21 @@ TEST sleeping_block_is_woken(void) {
     CHECK_CALL(wakes(true));
     PASS();
 }
+/* Faster than any soft body may be: it is slowed down, and the world's step says so. */
+TEST too_fast_a_sheet_is_told(void) {
+    fixture_mesh m = mesh_sheet(4, 0.2, 0.0, false);
+    isphpbd_world_desc desc = isphpbd_world_desc_default();
+    isphpbd_world *world = isphpbd_world_create(&desc, NULL);
+    isphpbd_soft_desc d = world_soft_desc(&m, IPBD_COTTON);
+    const isphpbd_soft sheet = isphpbd_soft_create(world, &d, NULL);
+    ASSERT_EQ_FMT(0u, isphpbd_world_step(world, WORLD_STEP).flags, "%u");
+    ASSERT_EQ(ISPHPBD_OK, ipbd_body_add_velocity(isphpbd_world_softs(world), isphpbd_soft_body(world, sheet),
+                                                 isphpbd_v3(600.0f, 0.0f, 0.0f)));
+    ASSERT(isphpbd_world_step(world, WORLD_STEP).flags & ISPHPBD_STEP_SPEED_CLAMPED);
+    isphpbd_world_destroy(world);
+    mesh_free(&m);
+    PASS();
+}
 TEST momentum_is_kept(void) {
     CHECK_CALL(keeps_momentum(MOMENTUM_SHEET, ISPHPBD_RIGID_GLOBAL));
     CHECK_CALL(keeps_momentum(MOMENTUM_SOFT, ISPHPBD_RIGID_GLOBAL));
@@ -84,6 +99,7 @@ SUITE(world_soft_bodies) {
     RUN_TEST(soft_boxes_float);
     RUN_TEST(heavy_soft_box_sinks);
     RUN_TEST(sleeping_block_is_woken);
+    RUN_TEST(too_fast_a_sheet_is_told);
     RUN_TEST(momentum_is_kept);
     RUN_TEST(blown_shell_stays_round);
     RUN_TEST(balloon_holds_by_its_skin);
