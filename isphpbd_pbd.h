@@ -1347,8 +1347,7 @@ typedef enum ipbdx_store {
 } ipbdx_store;
 
 /* Groups of four constraints that share no vertex. A colour that does not fill its last group repeats its last
-   constraint:
-   equal lanes compute and store equal bits, so no lane needs a mask. Vertices count from the body's first. */
+   constraint: equal lanes compute and store equal bits, so no lane needs a mask. Vertices count from the body's first. */
 typedef struct ipbdx_edges {
     uint32_t v[2][4];
     float rest[4], alpha[4], lambda[4];
@@ -1369,8 +1368,7 @@ typedef struct ipbdx_elastics { /* strains and stresses: xx yy zz xy xz yz */
 } ipbdx_elastics;
 
 /* A piece of a body whose constraints touch no vertex of another piece of the same phase. Groups and vertices count
-   from
-   the body's first. */
+   from the body's first. */
 typedef struct ipbdx_slab {
     int body, vertex_begin, vertex_end;
     int group_begin[IPBDX_KINDS], group_end[IPBDX_KINDS];
@@ -2244,8 +2242,7 @@ static void ipbdx_derive_surface(ipbdx_build *b) {
     }
 }
 /* Sorts the triangles' edges and links neighbours across each; counts non-manifold edges. index = 3 * triangle +
-   corner,
-   the edge runs from that corner to the next. */
+   corner, the edge runs from that corner to the next. */
 static void ipbdx_link_neighbours(ipbdx_build *b) {
     int i, count = 3 * b->triangle_count;
     for (i = 0; i < count; ++i) {
@@ -2344,8 +2341,7 @@ static isphpbd_result ipbdx_clean_mesh(ipbdx_build *b) {
 
 /* ---- [derive] constraints from elements -----------------------------------------------------------------------------
    Compliances of edges follow Van Gelder 1998: a membrane of tensile stiffness E t behaves the same on every mesh if
-   edge
-   e has stiffness E t (sum of its triangles' areas) / length^2. Solids alike, with volumes. */
+   edge e has stiffness E t (sum of its triangles' areas) / length^2. Solids alike, with volumes. */
 
 static float ipbdx_distance(const ipbdx_build *b, uint32_t i, uint32_t j) {
     return isphpbdx_length(isphpbdx_sub(b->positions[i], b->positions[j]));
@@ -2629,12 +2625,10 @@ static isphpbd_result ipbdx_derive(ipbdx_build *b) {
 
 /* ---- [order] who is solved when -------------------------------------------------------------------------------------
    Vertices are numbered breadth-first over the constraints, so every constraint lies within two neighbouring levels.
-   Slabs
-   of at least two levels can then be solved independently, and so can the seams between them, each of which touches
-   only
-   the last level of one slab and the first of the next: two parallel phases hold every constraint, without a remainder.
-   Inside a slab constraints are coloured greedily and packed four by four. In: items. Out: order, slabs, sequence.
-   Linear. */
+   Slabs of at least two levels can then be solved independently, and so can the seams between them, each of which
+   touches only the last level of one slab and the first of the next: two parallel phases hold every constraint, without
+   a remainder. Inside a slab constraints are coloured greedily and packed four by four. In: items. Out: order, slabs,
+   sequence. Linear. */
 
 /* Lists the constraints of every vertex. */
 static void ipbdx_list_incidents(ipbdx_build *b) {
@@ -3376,17 +3370,14 @@ static void ipbdx_solve_dihedrals(float *x, ipbdx_quads *g, ipbdx_quads *end, ip
 }
 
 /* Elastic tetrahedra. Energy per volume mu tr(E^2) + lambda/2 (det F - 1)^2 with Green's strain E = (F^T F - I)/2:
-   Hooke's law
-   for small strains, and the second term turns inverted elements round. The multipliers are the stresses themselves,
-   six
-   for E and one for det F: zero at rest, and the forces F S g of a symmetric S have no torque, so momentum and
-   angular momentum are exact. Instead of a 6 x 6 solve, the stress moves by its error over a bound of the
+   Hooke's law for small strains, and the second term turns inverted elements round. The multipliers are the stresses
+   themselves, six for E and one for det F: zero at rest, and the forces F S g of a symmetric S have no torque, so
+   momentum and angular momentum are exact. Instead of a 6 x 6 solve, the stress moves by its error over a bound of the
    response (Gershgorin's, of the matrix sum w g g^T), which never overshoots.
 
    Stresses are kept from substep to substep (warm start): at rest nothing is left to correct and Hooke's law holds
-   exactly,
-   whatever the step, the iterations and the masses. A stress that is not brought up to date lags behind, though, and a
-   spring that lags gains energy: [substep] makes as many sweeps as that takes. */
+   exactly, whatever the step, the iterations and the masses. A stress that is not brought up to date lags behind,
+   though, and a spring that lags gains energy: [substep] makes as many sweeps as that takes. */
 typedef struct ipbdx_strain {
     ipbdx_v4 f[3];
     isphpbdx_f4 inverse[9], e[6], norm2;
@@ -3583,8 +3574,7 @@ static void ipbdx_solve_kind(const ipbd_world *world, const ipbdx_body *body, in
 }
 
 /* What the constraints of a group do to their vertices, in N: the kernel itself runs on a copy in which every vertex
-   has
-   the inverse mass 1/h^2 and only applies the multipliers; what moved is the force. */
+   has the inverse mass 1/h^2 and only applies the multipliers; what moved is the force. */
 typedef struct ipbdx_forces {
     int count;
     uint32_t v[16];
@@ -3714,8 +3704,8 @@ static void ipbdx_release(ipbd_world *world, int v) {
 /* ---- [substep] the order of work ------------------------------------------------------------------------------------
    warm start -> predict -> constraints: slabs, then seams -> balloons -> hooks -> soft contacts -> tethers and
    colliders, vertex by vertex -> faces against colliders with mass, body by body -> final clamp of soft contacts ->
-   velocities. Each arrow is a barrier; between barriers
-   tasks touch disjoint vertices, so every runner gives the same bits. */
+   velocities. Each arrow is a barrier; between barriers tasks touch disjoint vertices, so every runner gives the same
+   bits. */
 
 typedef struct ipbdx_job {
     ipbd_world *world;
@@ -4609,8 +4599,7 @@ static bool ipbdx_sweep(const ipbd_world *world, int slot, isphpbd_vec3 a, isphp
     }
 }
 /* Where the segment a-b crosses the triangle, as a share of its length; negative if it does not. The rim is a little
-   wide,
-   so that nothing slips between two triangles. */
+   wide, so that nothing slips between two triangles. */
 static float ipbdx_segment_triangle(isphpbd_vec3 a, isphpbd_vec3 b, const isphpbd_vec3 *t) {
     isphpbd_vec3 d = isphpbdx_sub(b, a), e1 = isphpbdx_sub(t[1], t[0]), e2 = isphpbdx_sub(t[2], t[0]),
                  n = isphpbdx_cross(e1, e2);
@@ -6483,9 +6472,8 @@ static void ipbdx_renew_pairs(ipbd_world *world) {
 
 /* ---- [contacts] between soft parts ----------------------------------------------------------------------------------
    A pair's paths over the substep are followed by additive advancement (Li et al. 2021): the distance now, over the
-   speed at
-   which it can shrink at most, is time that may pass safely. Where paths come nearer than the contact distance a
-   linear contact holds the four vertices apart inside the constraint loop; a final pass then stops, without loss of
+   speed at which it can shrink at most, is time that may pass safely. Where paths come nearer than the contact distance
+   a linear contact holds the four vertices apart inside the constraint loop; a final pass then stops, without loss of
    momentum, whatever would still cross. Since no substep ends crossed, the side on which things started is always
    right. */
 
@@ -7010,10 +6998,9 @@ static void ipbdx_clamp_contacts(ipbd_world *world) {
 
 /* ---- [momentum] what constraints must not change --------------------------------------------------------------------
    Forces along the gradients at the end of a substep have no net force, but a small torque about its start, where
-   velocities
-   belong: implicit integration brakes what turns. Bodies without pins get that back, and the sums' rounding errors, by
-   a
-   rigid motion: per body the sums over m (x - predicted) and its moment about the start are brought to zero. */
+   velocities belong: implicit integration brakes what turns. Bodies without pins get that back, and the sums' rounding
+   errors, by a rigid motion: per body the sums over m (x - predicted) and its moment about the start are brought to
+   zero. */
 
 typedef enum ipbdx_sum_of { IPBDX_OF_VELOCITY, IPBDX_OF_PINS, IPBDX_OF_CORRECTION } ipbdx_sum_of;
 

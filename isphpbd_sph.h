@@ -86,11 +86,10 @@ NUMERICS AND UNITS
     Coordinates up to 2^18 spacings from the origin are accepted (13 km for 5 cm); beyond some 2^16 the digits left for
     the arrangement of particles get few: use isph_fluid_shift_origin(). Water at rest is noisier there: at 2^17.6
     spacings (10 km for 5 cm) places are multiples of a fiftieth of the spacing, and its speeds about ten times those
-    near the origin. What breaks
-    first: gaps between walls narrower than two spacings hold no water; films thinner than a spacing become drops;
-    walls are seen as planes, so curvature finer than a few spacings is blurred; more than six walls at one particle
-    are ignored. Pressure on a wall is right on average, not particle by particle. Particles inside a solid are pushed
-    out, at most a spacing per substep.
+    near the origin. What breaks first: gaps between walls narrower than two spacings hold no water; films thinner than
+    a spacing become drops; walls are seen as planes, so curvature finer than a few spacings is blurred; more than six
+    walls at one particle are ignored. Pressure on a wall is right on average, not particle by particle. Particles
+    inside a solid are pushed out, at most a spacing per substep.
     Floating bodies want their mass in the desc (isph_boundary_desc): they then yield inside the pressure solve, however
     light they are. A body that the host moves by impulses alone should weigh at least a tenth of what it displaces.
     Hundreds of boundaries are in order.
