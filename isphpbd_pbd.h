@@ -1347,7 +1347,8 @@ typedef enum ipbdx_store {
 } ipbdx_store;
 
 /* Groups of four constraints that share no vertex. A colour that does not fill its last group repeats its last
-   constraint: equal lanes compute and store equal bits, so no lane needs a mask. Vertices count from the body's first. */
+   constraint: equal lanes compute and store equal bits, so no lane needs a mask. Vertices count from the body's first.
+   */
 typedef struct ipbdx_edges {
     uint32_t v[2][4];
     float rest[4], alpha[4], lambda[4];
