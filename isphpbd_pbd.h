@@ -110,7 +110,7 @@ READING
     Incremental Potential Contact, 2021.
 
 CHANGES
-    0.1.0 first release.
+    0.1.0  first version
 */
 /* ---- common block, revision 1 --------------------------------------------------------------------------------------
    What fluid and soft bodies share. Byte-identical in isphpbd_sph.h and isphpbd_pbd.h (a test compares the copies);
@@ -1347,8 +1347,7 @@ typedef enum ipbdx_store {
 } ipbdx_store;
 
 /* Groups of four constraints that share no vertex. A colour that does not fill its last group repeats its last
-   constraint: equal lanes compute and store equal bits, so no lane needs a mask. Vertices count from the body's first.
-   */
+   constraint: equal lanes compute and store equal bits, and no mask is needed. Vertices count from the body's first. */
 typedef struct ipbdx_edges {
     uint32_t v[2][4];
     float rest[4], alpha[4], lambda[4];
@@ -9447,5 +9446,4 @@ THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLI
 WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
 COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
 OTHERWISE,
-ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
-*/
+ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE. */

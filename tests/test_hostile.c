@@ -449,8 +449,7 @@ TEST knot_round_a_light_ball(void) {
     ipbd_destroy(world);
     PASS();
 }
-/* Thrown within itself at more than max_speed: nothing is faster than that, the momentum stays, and the step says so.
- */
+/* Thrown within itself at more than max_speed: nothing is faster than that, the momentum stays, and it is told. */
 TEST too_fast_for_the_world(void) {
     ipbd_world_desc desc = ipbd_world_desc_default();
     ipbd_world *world;

@@ -144,8 +144,7 @@ TEST external_wall_is_like_a_plane(void) {
     PASS();
 }
 
-/* Thrown at a wall of a coupler that does nothing but tell where the wall is, water stops as at a plane of the fluid.
-   */
+/* Thrown at a wall of a coupler that does nothing but tell where the wall is, water stops as at a plane of its own. */
 TEST external_wall_stops_water(void) {
     double up[2];
     for (int own = 0; own < 2; own++) {

@@ -73,8 +73,7 @@ TEST momentum_is_kept(void) {
 
 /* ---- [laplace] --------------------------------------------------------------------------------------------------- */
 
-/* Pressure follows the skin in every substep: along older normals it feeds the skin's waves until the shell crumples.
-   */
+/* Pressure follows the skin in every substep: along older normals it feeds the skin's waves until that crumples. */
 TEST blown_shell_stays_round(void) {
     fixture_mesh m = mesh_sphere(0.3, 6);
     const double slack = laplace_dry_stretch(&m, 200.0), tight = laplace_dry_stretch(&m, 400.0);
