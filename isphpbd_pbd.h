@@ -712,8 +712,8 @@ ISPHPBD_API isphpbd_result ipbd_skin_read(const ipbd_world *world, ipbd_skin ski
 
 /* All vertices of the world at once, writable, for a coupler. Body b's vertices are [vertex_begin, vertex_end). Places,
    velocities and loads have to be within +-1e9, w from 0 on. A vertex for which one is not, or is no number, is put to
-   rest where it last was, before anything else sees it, and counted as quarantined; w is the real one then, loads are
-   0. What is written to bodies that sleep is looked at when they wake. */
+   rest where it last was, before anything else sees it, and counted as quarantined unless its body sleeps; w is the
+   real one then, loads are 0. What is written between steps is looked at when the next one begins. */
 typedef struct ipbd_arrays {
     float *positions;            /* x y z w: w is the effective inverse mass that constraints use */
     const float *starts;         /* x y z pad: at the start of the substep */
@@ -7650,13 +7650,14 @@ ISPHPBD_API ipbd_arrays ipbd_world_arrays(ipbd_world *world) {
     arrays.triangles = world->world_triangles, arrays.triangle_count = world->counts.triangles;
     return arrays;
 }
-/* What hooks, or their user between steps, left in the arrays: what is out of range is put to rest, by itself, before
-   constraints spread it. */
+/* What hooks, or their user between steps, left in the arrays, of bodies asleep as well: what is out of range is put to
+   rest, by itself, before constraints spread it and anyone reads it. */
 static void ipbdx_sift_task(void *context, int index) {
-    const ipbdx_job *job = (const ipbdx_job *)context;
-    ipbd_world *world = job->world;
-    const ipbdx_slab *slab = world->slabs + job->slabs[index];
-    int v, begin = world->bodies[slab->body].vertex_begin;
+    ipbd_world *world = (ipbd_world *)context;
+    const ipbdx_slab *slab = world->slabs + index;
+    const ipbdx_body *body = world->bodies + slab->body;
+    int v, begin = body->vertex_begin;
+    if (index - body->slab_begin >= body->slab_interior) return; /* a seam: its vertices are those of others */
     for (v = begin + slab->vertex_begin; v < begin + slab->vertex_end; ++v) {
         float *x = world->positions + 4 * (size_t)v, *velocity = world->velocities + 4 * (size_t)v;
         if (!(x[3] >= 0.0f && isphpbdx_finite(x[3]))) x[3] = world->inverse_masses[v];
@@ -7665,11 +7666,11 @@ static void ipbdx_sift_task(void *context, int index) {
         if (ipbdx_sane3(ipbdx_v3(x)) && ipbdx_sane3(ipbdx_v3(velocity))) continue;
         if (!ipbdx_sane3(ipbdx_v3(x))) memcpy(x, world->starts + 4 * (size_t)v, 12);
         memset(velocity, 0, 12);
-        ++world->partials[job->slabs[index]].quarantined;
+        ++world->partials[index].quarantined;
     }
 }
 static void ipbdx_sift(ipbd_world *world) {
-    ipbdx_run_slabs(world, ipbdx_sift_task, world->interiors, world->interior_count);
+    isphpbdx_run(&world->desc.parallel, ipbdx_sift_task, world, world->counts.slabs);
 }
 ISPHPBD_API isphpbd_result ipbd_substep_predict(ipbd_world *world) {
     if (!world) return ISPHPBD_BAD_ARGUMENT;
@@ -7709,6 +7710,7 @@ ISPHPBD_API isphpbd_result ipbd_substep_iterate(ipbd_world *world) {
     if (world->hooks.iterate) {
         ipbd_arrays arrays = ipbd_world_arrays(world);
         world->hooks.iterate(world, &arrays, world->h, world->iteration, world->hooks.user);
+        ipbdx_sift(world);
     }
     ipbdx_solve_contacts(world);
     if (ipbdx_vertices_busy(world)) ipbdx_run_slabs(world, ipbdx_vertex_task, world->interiors, world->interior_count);

@@ -839,6 +839,8 @@ static enum greatest_test_res check_after_vandals(ipbd_world *world, ipbd_body b
     for (i = 0; i < a.vertex_count; ++i)
         for (k = 0; k < 3; ++k)
             ASSERT(isphpbdx_finite(a.positions[4 * i + k]) && isphpbdx_finite(a.velocities[4 * i + k]));
+    for (i = 0; i < a.vertex_count; ++i)
+        ASSERT(a.positions[4 * i + 3] >= 0.0f && isphpbdx_finite(a.positions[4 * i + 3]));
     ASSERT_EQ(ISPHPBD_OK, ipbd_pin_force(world, body, 0, &force));
     ASSERT(isphpbdx_finite3(force));
     ASSERT(ipbd_world_stats(world).kinetic_energy < 1e300);
@@ -877,6 +879,32 @@ TEST what_hooks_write_is_looked_at(void) {
             if (v.array < 2 && where != 1) ASSERT((info.flags & IPBD_STEP_QUARANTINE) != 0);
             CHECK_CALL(check_after_vandals(world, body));
         }
+        ipbd_destroy(world);
+    }
+    PASS();
+}
+/* Also in bodies that sleep on. */
+TEST what_hooks_write_to_sleepers_is_looked_at(void) {
+    int array;
+    for (array = 0; array < 4; ++array) {
+        cloth_mesh mesh;
+        ipbd_body_desc d = cloth_desc(&mesh, 5);
+        ipbd_world *world = make_world();
+        ipbd_hooks hooks;
+        ipbd_body body;
+        vandal v;
+        int i;
+        v.value = array == 3 ? -1.0f : 1e38f, v.array = array;
+        memset(&hooks, 0, sizeof hooks);
+        hooks.begin = vandal_begin, hooks.user = &v;
+        d.can_sleep = true, d.gravity_scale = 0.0f;
+        body = ipbd_body_create(world, &d, NULL);
+        for (i = 0; i < 60; ++i) (void)ipbd_step(world, STEP);
+        ASSERT_EQ_FMT(1, ipbd_world_stats(world).sleeping_bodies, "%d");
+        ASSERT_EQ(ISPHPBD_OK, ipbd_set_hooks(world, &hooks));
+        (void)ipbd_step(world, STEP);
+        ASSERT_EQ_FMT(1, ipbd_world_stats(world).sleeping_bodies, "%d");
+        CHECK_CALL(check_after_vandals(world, body));
         ipbd_destroy(world);
     }
     PASS();
@@ -1192,6 +1220,7 @@ int main(int argc, char **argv) {
     RUN_TEST(lent_mass_does_not_change_free_fall_by_gravity_on_the_real_mass);
     RUN_TEST(external_contacts_act_inside_the_loop);
     RUN_TEST(what_hooks_write_is_looked_at);
+    RUN_TEST(what_hooks_write_to_sleepers_is_looked_at);
     RUN_TEST(calls_lead_to_no_place_that_is_none);
     RUN_TEST(stepping_by_pieces_is_the_same);
     RUN_TEST(a_snapshot_resumes_exactly);
