@@ -3414,7 +3414,7 @@ static float isphpbdx_coupling_fastest(const isphpbd_world *world) {
             fastest = isphpbdx_max(fastest, isphpbdx_dot(u, u));
         }
     }
-    return sqrtf(fastest);
+    return isphpbdx_min(sqrtf(fastest), 1e9f); /* what isph_fluid_substep_seconds() takes */
 }
 /* After a substep: particles that could not be saved go, and are counted. */
 static void isphpbdx_coupling_end(isphpbd_world *world, float h) {

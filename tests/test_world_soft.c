@@ -57,10 +57,20 @@ TEST too_fast_a_sheet_is_told(void) {
     isphpbd_world *world = isphpbd_world_create(&desc, NULL);
     isphpbd_soft_desc d = world_soft_desc(&m, IPBD_COTTON);
     const isphpbd_soft sheet = isphpbd_soft_create(world, &d, NULL);
+    const isphpbd_collider_desc plane = isphpbd_collider_desc_default();
+    const isphpbd_collider floor = isphpbd_collider_create(world, &plane, NULL);
+    isphpbd_pose pose;
     ASSERT_EQ_FMT(0u, isphpbd_world_step(world, WORLD_STEP).flags, "%u");
     ASSERT_EQ(ISPHPBD_OK, ipbd_body_add_velocity(isphpbd_world_softs(world), isphpbd_soft_body(world, sheet),
                                                  isphpbd_v3(600.0f, 0.0f, 0.0f)));
     ASSERT(isphpbd_world_step(world, WORLD_STEP).flags & ISPHPBD_STEP_SPEED_CLAMPED);
+    ASSERT_EQ(ISPHPBD_OK, ipbd_body_add_velocity(isphpbd_world_softs(world), isphpbd_soft_body(world, sheet),
+                                                 isphpbd_v3(9e8f, 9e8f, 9e8f)));
+    ASSERT_EQ_FMT(1, isphpbd_world_step(world, WORLD_STEP).steps, "%d");
+    ASSERT_EQ_FMT(0, world_broken(world, &sheet, 1), "%d");
+    ASSERT_EQ(ISPHPBD_OK, isphpbd_collider_pose(world, floor, &pose));
+    ASSERT_EQ(0.0f, pose.position.y);
+    ASSERT(isphpbd_world_stats(world).time > 0.02);
     isphpbd_world_destroy(world);
     mesh_free(&m);
     PASS();
