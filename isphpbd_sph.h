@@ -8082,7 +8082,8 @@ static isphx_pose isphx_body_turn_axis(const isphx_boundary *b, isphx_pose pose,
                                        float seconds) {
     static const isphpbd_vec3 axes[3] = {{1.0f, 0.0f, 0.0f}, {0.0f, 1.0f, 0.0f}, {0.0f, 0.0f, 1.0f}};
     const isphpbd_vec3 way = isphpbdx_rotate(pose.rotation, axes[axis]);
-    const float rate = isphpbdx_dot(momentum, way) / isphx_axis(b->desc.inertia, axis);
+    const float rate = isphpbdx_clamp(isphpbdx_dot(momentum, way) / isphx_axis(b->desc.inertia, axis),
+                                      -ISPHX_MAX_MOTION, ISPHX_MAX_MOTION); /* about a needle's axis it is rounding */
     return isphx_pose_advance(pose, isphpbd_v3(0.0f, 0.0f, 0.0f), isphpbdx_scale(way, rate), seconds);
 }
 
@@ -8104,7 +8105,7 @@ static void isphx_body_turn(isphx_boundary *b, float seconds) {
         for (k = 0; k < 5; ++k)
             pose = isphx_body_turn_axis(b, pose, momentum, order[k], (k == 2 ? 1.0f : 0.5f) * seconds / (float)parts);
     b->end.rotation = pose.rotation;
-    b->angular_now = isphx_body_spin(b, pose.rotation, momentum);
+    b->angular_now = isphx_shortened(isphx_body_spin(b, pose.rotation, momentum), ISPHX_MAX_MOTION);
 }
 
 static void isphx_boundaries_advance(isph_fluid *f) {
