@@ -80,9 +80,9 @@ NUMERICS AND UNITS
     SI units: m, kg, s, N, Pa. State is float. Sizes from 1 cm to 100 m around the origin work; beyond 1 km, positions
     have fewer than 4 decimals and small bodies shake: shift the origin. What lies there moves by about a step of a
     float per substep: 0.1 m/s at 1 km, 1 m/s at 10 km in substeps of 1/1200 s. Steps from 1/30 to 1/240 s with 4 to 20
-    substeps work. More substeps are better than more iterations. What breaks first: very stiff materials with few
-    substeps get softer (elastic tetrahedra: when sound passes more than about three elements in a substep; the logger
-    says so when the body is made).
+    substeps work, and no speed above max_speed (500 m/s). More substeps are better than more iterations. What breaks
+    first: very stiff materials with few substeps get softer (elastic tetrahedra: when sound passes more than about
+    three elements in a substep; the logger says so when the body is made).
     Colliders are met by vertices: a spike thinner than the mesh can slip between them, and what you move through a
     framed cloth faster than it can give way opens it. Spheres, capsules, boxes, convex shapes and SDFs with a mass are
     met by faces as well, and what they hit hard is solved up to 16 times more in those substeps: framed cloths catch
