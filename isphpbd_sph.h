@@ -7011,7 +7011,7 @@ static void isphx_lower_task(void *ctx, int block) {
         const isphx_vessel *v = isphx_vessels(f) + isphx_vessels(f)[g].root;
         for (m = coarse->member_start[g]; m < coarse->member_start[g + 1] && isphx_is_closed(f, g); ++m) {
             const int i = coarse->member[m];
-            f->pair[0][2 * i] -= v->least * f->scale[i];
+            if (!isphx_is_crowded(f, i)) f->pair[0][2 * i] -= v->least * f->scale[i];
         }
     }
 }

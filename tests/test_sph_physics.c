@@ -212,6 +212,7 @@ static greatest_test_res recover(const char *name, int way) {
     isph_fluid *fluid = fixture_tank(&desc, 0.5f, 0.5f, way == 2 ? 0.2f : 0.3f);
     const isph_material water = {1};
     double fastest = 0.0;
+    uint32_t flags = 0;
     (void)fixture_run(fluid, 10, 1.0f / 60.0f);
     if (way == 0) {
         ASSERT_EQ(ISPHPBD_OK, isph_fluid_set_solver_enabled(fluid, false));
@@ -226,11 +227,12 @@ static greatest_test_res recover(const char *name, int way) {
     }
     if (way == 3) (void)isph_particles_edit(fluid, sink, NULL);
     for (int i = 0; i < 60; i++) {
-        (void)isph_fluid_step(fluid, 1.0f / 60.0f, NULL);
+        flags |= isph_fluid_step(fluid, 1.0f / 60.0f, NULL);
         ASSERT(fixture_finite(fluid));
         fastest = fmax(fastest, fixture_measure(fluid).max_speed);
     }
     ASSERTm(name, fastest < 20.0);
+    ASSERTm(name, !(flags & ISPH_STEP_QUARANTINED));
     CHECK_CALL(whole_again(name, fluid, 0.25));
     ASSERTm(name, fixture_measure(fluid).low > 0.45 * SPACING);
     isph_fluid_destroy(fluid);
@@ -322,7 +324,7 @@ TEST a_million_in_one_cell(void) {
     for (int i = 0; i < 3000000; i++) points[i] = 0.01f * random_unit(&random);
     ASSERT_EQ(ISPHPBD_OK, isph_particles_add(fluid, water, points, 3 * sizeof(float), NULL, 0, 1000000, NULL));
     flags = fixture_run(fluid, 2, 0.01f);
-    ASSERT((flags & ISPH_STEP_CROWDED) != 0);
+    ASSERT((flags & ISPH_STEP_CROWDED) != 0 && !(flags & ISPH_STEP_QUARANTINED));
     ASSERT(isph_fluid_stats(fluid).crowded > 900000);
     ASSERT(fixture_finite(fluid));
     ASSERT(fixture_measure(fluid).high - fixture_measure(fluid).low > 0.02);
