@@ -7162,7 +7162,7 @@ static void ipbdx_trim_task(void *context, int index) {
 
 /* ---- [sleep] and the frame round the substeps -------------------------------------------------------------------- */
 
-/* Fastest vertex of a slab, for sleeping. */
+/* Fastest vertex of a slab, for sleeping. What is no speed has come from contacts or trims after the last look at it. */
 static void ipbdx_speed_task(void *context, int index) {
     const ipbdx_job *job = (const ipbdx_job *)context;
     ipbd_world *world = job->world;
@@ -7170,8 +7170,10 @@ static void ipbdx_speed_task(void *context, int index) {
     int v, begin = world->bodies[slab->body].vertex_begin;
     float fastest = 0.0f;
     for (v = begin + slab->vertex_begin; v < begin + slab->vertex_end; ++v) {
-        isphpbd_vec3 speed = ipbdx_v3(world->velocities + 4 * (size_t)v);
-        fastest = isphpbdx_max(fastest, isphpbdx_dot(speed, speed));
+        float *u = world->velocities + 4 * (size_t)v;
+        const isphpbd_vec3 speed = ipbdx_v3(u);
+        if (ipbdx_sane3(speed)) fastest = isphpbdx_max(fastest, isphpbdx_dot(speed, speed));
+        else ipbdx_put3(u, ipbdx_zero3()), ++world->partials[job->slabs[index]].quarantined;
     }
     world->partials[job->slabs[index]].fastest = sqrtf(fastest);
 }

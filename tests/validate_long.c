@@ -94,6 +94,13 @@ static double largest_edge_stretch(const ipbd_world *world, ipbd_body body, doub
     return longest / rest;
 }
 
+/* Gives the only body of a world that velocity, whatever it had: each kick leaves the same energy of flight. */
+static void kick_to(ipbd_world *world, ipbd_body body, float x, float y) {
+    const isphpbd_vec3 momentum = ipbd_world_stats(world).momentum;
+    const float mass = (float)ipbd_body_mass(world, body);
+    (void)ipbd_body_add_velocity(world, body,
+                                 isphpbd_v3(x - momentum.x / mass, y - momentum.y / mass, -momentum.z / mass));
+}
 /* A balloon on the ground, kicked up every two seconds. */
 static void long_balloon(report *r) {
     ipbd_world_desc world_desc = ipbd_world_desc_default();
@@ -112,11 +119,11 @@ static void long_balloon(report *r) {
     body = ipbd_body_create(world, &desc, NULL);
     volume = ipbd_body_volume(world, body);
     report_text(r, "### Ten minutes of a balloon");
-    report_text(r, "A balloon of 0.2 m radius, kicked up at 2 m/s every two seconds, 36000 steps of 1/60 s.");
+    report_text(r, "A balloon of 0.2 m radius, thrown up at 2 m/s every two seconds, 36000 steps of 1/60 s.");
     for (int i = 0; i < MINUTES * STEPS_PER_MINUTE; i++) {
         const ipbd_view view = ipbd_body_view(world, body);
         double top = 0.0;
-        if (i % 120 == 0) (void)ipbd_body_add_velocity(world, body, isphpbd_v3(i % 240 ? 0.1f : -0.1f, 2.0f, 0.0f));
+        if (i % 120 == 0) kick_to(world, body, i % 240 ? 0.1f : -0.1f, 2.0f);
         (void)ipbd_step(world, FRAME);
         for (int k = 0; k < view.vertex_count; k++) top = fmax(top, (double)view.positions[4 * k + 1]);
         if (i >= STEPS_PER_MINUTE && i < 2 * STEPS_PER_MINUTE) {
@@ -133,7 +140,7 @@ static void long_balloon(report *r) {
     report_at_most(r, "largest error of the volume", 100.0 * worst, 1.0, "%", "issue: 1 %");
     report_at_most(r, "highest point, minute 10 over minute 2", highest_late / highest_early, 1.05, "", "no growth");
     report_at_most(r, "highest point, minute 2 over minute 10", highest_early / highest_late, 1.25, "", "no decay");
-    report_at_most(r, "kinetic energy, minute 10 over minute 2", late / early, 1.2, "", "no growth");
+    report_at_most(r, "kinetic energy, minute 10 over minute 2", late / early, 1.05, "", "no growth");
     report_value(r, "kinetic energy, minute 10", late, "J");
     free(ball.vertices), free(ball.indices);
     ipbd_destroy(world);
