@@ -7162,7 +7162,7 @@ static void ipbdx_trim_task(void *context, int index) {
 
 /* ---- [sleep] and the frame round the substeps -------------------------------------------------------------------- */
 
-/* Fastest vertex of a slab, for sleeping. What is no speed has come from contacts or trims after the last look at it. */
+/* Fastest vertex of a slab, for sleeping. What is no speed came from contacts or trims after the last look at it. */
 static void ipbdx_speed_task(void *context, int index) {
     const ipbdx_job *job = (const ipbdx_job *)context;
     ipbd_world *world = job->world;
