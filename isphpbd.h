@@ -2938,8 +2938,11 @@ static void isphpbdx_stop(isphpbdx_coupling *c, int i, const isphpbdx_hit *hit) 
     for (j = 0; j < 3; ++j) sum += b[j] * b[j] * soft->inverse_masses[v[j]];
     isphpbdx_add3(c->u1, i, isphpbdx_scale(n, -approach * w / sum));
     isphpbdx_book(c, c->book[i], isphpbdx_mix3(soft->positions, v, b), isphpbdx_scale(n, -approach / sum), -1.0);
-    for (j = 0; j < 3; ++j)
-        isphpbdx_add3(soft->velocities, v[j], isphpbdx_scale(n, approach * b[j] * soft->inverse_masses[v[j]] / sum));
+    for (j = 0; j < 3; ++j) { /* far from the centre of a face of unlike masses a corner can get beyond all speeds */
+        const isphpbd_vec3 kick = isphpbdx_scale(n, approach * b[j] * soft->inverse_masses[v[j]] / sum);
+        const isphpbd_vec3 u = isphpbdx_add(isphpbdx_get3(soft->velocities, v[j]), kick);
+        if (ipbdx_sane3(u)) isphpbdx_put3(soft->velocities, v[j], u);
+    }
 }
 /* A neighbour of the start of the substep with no face between, which has found a place; -1: none. */
 static int isphpbdx_companion(isphpbd_world *world, int i) {
