@@ -7162,20 +7162,31 @@ static void ipbdx_trim_task(void *context, int index) {
 
 /* ---- [sleep] and the frame round the substeps -------------------------------------------------------------------- */
 
-/* Fastest vertex of a slab, for sleeping. What is no speed came from contacts or trims after the last look at it. */
+/* What is no speed came from contacts or trims after the last look at it. */
+static void ipbdx_calm_slab(ipbd_world *world, int slab) {
+    const int begin = world->bodies[world->slabs[slab].body].vertex_begin;
+    int v;
+    for (v = begin + world->slabs[slab].vertex_begin; v < begin + world->slabs[slab].vertex_end; ++v) {
+        float *u = world->velocities + 4 * (size_t)v;
+        if (ipbdx_sane3(ipbdx_v3(u))) continue;
+        ipbdx_put3(u, ipbdx_zero3());
+        ++world->partials[slab].quarantined;
+    }
+}
+/* Fastest vertex of a slab, for sleeping. */
 static void ipbdx_speed_task(void *context, int index) {
     const ipbdx_job *job = (const ipbdx_job *)context;
     ipbd_world *world = job->world;
     const ipbdx_slab *slab = world->slabs + job->slabs[index];
     int v, begin = world->bodies[slab->body].vertex_begin;
-    float fastest = 0.0f;
+    float fastest = 0.0f, sum = 0.0f;
     for (v = begin + slab->vertex_begin; v < begin + slab->vertex_end; ++v) {
-        float *u = world->velocities + 4 * (size_t)v;
-        const isphpbd_vec3 speed = ipbdx_v3(u);
-        if (ipbdx_sane3(speed)) fastest = isphpbdx_max(fastest, isphpbdx_dot(speed, speed));
-        else ipbdx_put3(u, ipbdx_zero3()), ++world->partials[job->slabs[index]].quarantined;
+        const isphpbd_vec3 speed = ipbdx_v3(world->velocities + 4 * (size_t)v);
+        const float square = isphpbdx_dot(speed, speed);
+        fastest = isphpbdx_max(fastest, square), sum += square;
     }
     world->partials[job->slabs[index]].fastest = sqrtf(fastest);
+    if (!(sum < IPBDX_LIMIT * IPBDX_LIMIT)) ipbdx_calm_slab(world, job->slabs[index]);
 }
 static bool ipbdx_hangs(const ipbd_world *world, const ipbdx_body *body) {
     int v;
@@ -7712,7 +7723,6 @@ ISPHPBD_API isphpbd_result ipbd_substep_iterate(ipbd_world *world) {
     if (world->hooks.iterate) {
         ipbd_arrays arrays = ipbd_world_arrays(world);
         world->hooks.iterate(world, &arrays, world->h, world->iteration, world->hooks.user);
-        ipbdx_sift(world);
     }
     ipbdx_solve_contacts(world);
     if (ipbdx_vertices_busy(world)) ipbdx_run_slabs(world, ipbdx_vertex_task, world->interiors, world->interior_count);
@@ -7762,7 +7772,7 @@ ISPHPBD_API ipbd_step_info ipbd_step_finish(ipbd_world *world) {
     if (world->in_callback) return ipbdx_step_answer(ISPHPBD_LOCKED, 0);
     if (world->phase != IPBDX_BEGUN) return ipbdx_step_answer(ISPHPBD_BAD_ARGUMENT, 0);
     world->in_callback = true;
-    if (world->hooks.end) ipbdx_sift(world);
+    if (world->hooks.end || world->hooks.iterate) ipbdx_sift(world);
     ipbdx_run_slabs(world, ipbdx_speed_task, world->interiors, world->interior_count);
     isphpbdx_run(&world->desc.parallel, ipbdx_finish_task, world, world->active_count);
     for (i = 0; i < world->interior_count; ++i) {

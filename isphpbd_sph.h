@@ -3152,6 +3152,7 @@ typedef struct isphx_substep { /* constants of the substep that runs */
     float sound;           /* m/s, weakly compressible: what a substep of this length bears */
     bool several, implicit_viscosity;
     bool squeezed; /* some particle is: something was put on top of something else */
+    float drive;   /* m/s: the fastest boundary that the caller moves */
     int component; /* of the implicit viscosity solve */
     float lean;    /* share of the last pressure, put into the predicted velocities or (< 0) taken out of them */
     float memory;  /* share of it that a thick fluid starts from */
@@ -3951,6 +3952,17 @@ static isphx_pose isphx_pose_advance(isphx_pose pose, isphpbd_vec3 linear, isphp
 
 static isphpbd_vec3 isphx_boundary_velocity(const isphx_boundary *b, const isphx_pose *pose, isphpbd_vec3 at) {
     return isphpbdx_add(b->linear_now, isphpbdx_cross(b->angular_now, isphpbdx_sub(at, pose->position)));
+}
+
+/* Of its fastest point; of what is larger than the water, near its centre. */
+static float isphx_boundary_speed(const isph_fluid *f, const isphx_boundary *b, isphpbd_vec3 linear,
+                                  isphpbd_vec3 angular) {
+    const float spin = isphpbdx_length(angular);
+    float radius = 0.0f;
+    int k;
+    if (spin == 0.0f) return isphpbdx_length(linear);
+    for (k = 0; k < 3; ++k) radius += isphpbdx_max(b->hi[k] * b->hi[k], b->lo[k] * b->lo[k]);
+    return isphpbdx_length(linear) + spin * isphpbdx_min(sqrtf(radius), 1e3f * f->dx);
 }
 
 /* Round shapes: the distance from a segment of half height hh along y. */
@@ -7315,10 +7327,12 @@ static isphpbd_vec3 isphx_ungained(const isph_fluid *f, int i, isphpbd_vec3 u) {
     const isphpbd_vec3 before = isphx_vec(f->velocity + 4 * i);
     const float fall = isphpbdx_length(before) + f->now.seconds * isphpbdx_length(f->desc.gravity);
     const float pace = sqrtf(f->reference_acceleration * f->dx);
+    float leave;
     if (isphx_touches_coupler(f, i)) return u;
-    if (isphx_is_inside_solid(f, i)) return isphx_limit(u, isphpbdx_max(fall, ISPHX_LEAVE_SOLID * pace));
-    if (isphx_is_by_squeezed(f, i)) return isphx_limit(u, isphpbdx_max(fall, ISPHX_LEAVE_HEAP * pace));
-    return u;
+    if (isphx_is_inside_solid(f, i)) leave = ISPHX_LEAVE_SOLID * pace;
+    else if (isphx_is_by_squeezed(f, i)) leave = ISPHX_LEAVE_HEAP * pace;
+    else return u;
+    return isphx_limit(u, isphpbdx_max(fall, leave + f->now.drive));
 }
 
 /* Particles too crowded to be solved for walk down the gradient of the crowd, a spacing per substep, each also a little
@@ -8110,10 +8124,14 @@ static void isphx_body_turn(isphx_boundary *b, float seconds) {
 
 static void isphx_boundaries_advance(isph_fluid *f) {
     int a;
+    f->now.drive = 0.0f;
     for (a = 0; a < f->active_count; ++a) {
         isphx_boundary *b = f->boundary + f->active[a];
         b->linear_now = isphx_shortened(b->linear_now, ISPHX_MAX_MOTION);
         b->angular_now = isphx_shortened(b->angular_now, ISPHX_MAX_MOTION);
+        if (!(b->desc.mass > 0.0f))
+            f->now.drive =
+                isphpbdx_max(f->now.drive, isphx_boundary_speed(f, b, b->linear_now, b->angular_now));
         b->end = isphx_pose_advance(b->pose, b->linear_now, b->angular_now, f->now.seconds);
         b->end.position = isphx_shortened(b->end.position, ISPHX_MAX_PLACE);
         if (b->desc.mass > 0.0f) isphx_body_turn(b, f->now.seconds);
@@ -8426,14 +8444,9 @@ static float isphx_fastest_boundary(const isph_fluid *f) {
     int b;
     for (b = 0; b < f->desc.boundary_capacity; ++b) {
         const isphx_boundary *boundary = f->boundary + b;
-        const float spin = isphpbdx_length(boundary->desc.angular_velocity),
-                    linear = isphpbdx_length(boundary->desc.linear_velocity);
-        float radius = 0.0f;
-        int k;
-        if (!boundary->alive || linear + spin == 0.0f) continue;
-        for (k = 0; k < 3; ++k)
-            radius += isphpbdx_max(boundary->hi[k] * boundary->hi[k], boundary->lo[k] * boundary->lo[k]);
-        fastest = isphpbdx_max(fastest, linear + spin * isphpbdx_min(sqrtf(radius), 1e3f * f->dx));
+        if (!boundary->alive) continue;
+        fastest = isphpbdx_max(fastest, isphx_boundary_speed(f, boundary, boundary->desc.linear_velocity,
+                                                             boundary->desc.angular_velocity));
     }
     return fastest;
 }
