@@ -1110,9 +1110,9 @@ extern "C" {
 #define IPBDX_REST_SPEED 1.0f /* m/s: soft parts in contact that move less against each other come to rest */
 /* Sweeps over elastic elements per unit of shortfall, see [substep] (0.3 still works), and at most, per iteration. */
 #define IPBDX_SWEEPS           0.5f
-#define IPBDX_EDGES_HOLD       100.0f /* squared substeps per radian of the edges' swing */
 #define IPBDX_MOST_SWEEPS      10
 #define IPBDX_SOFTER           3.0f /* times what the most sweeps do: a body is softer by a tenth, see [substep] */
+#define IPBDX_EDGES_HOLD 100.0f /* squared substeps per radian of the edges' swing, see ipbdx_edges_hold */
 #define IPBDX_USUAL_STEP       (1.0f / 60.0f) /* s: what advice at creation goes by */
 #define IPBDX_HEAVY_SHEET      50.0f /* kg/m^2: 6 mm of steel */
 #define IPBDX_STIFFNESS_PERIOD (1.0f / 60.0f) /* s: a PBD stiffness k takes the share k of an error away in this time */
@@ -3755,6 +3755,7 @@ static float ipbdx_stiffest(const ipbd_world *world, const ipbdx_body *body) {
     }
     return stiffest;
 }
+/* s^2: the largest compliance over response of its edges; without any 1e30. */
 static float ipbdx_softest(const ipbd_world *world, const ipbdx_body *body) {
     const float *masses = world->masses + body->vertex_begin;
     float softest = 0.0f;

@@ -7322,7 +7322,7 @@ static bool isphx_is_by_squeezed(const isph_fluid *f, int i) {
 /* The pressure of what was put on top of something else tells how much is too much there, which is no force. It may
    turn a particle, slow it down, and get it to leave at a modest speed, but gives it no more than gravity beyond that:
    what drives the heap apart is the density projection, by positions alone. Bodies of a coupler may press water
-   together as hard as they like, and what touches them has to get away. */
+   together as hard as they like, and what touches them has to get away; walls moved by the caller take it along. */
 static isphpbd_vec3 isphx_ungained(const isph_fluid *f, int i, isphpbd_vec3 u) {
     const isphpbd_vec3 before = isphx_vec(f->velocity + 4 * i);
     const float fall = isphpbdx_length(before) + f->now.seconds * isphpbdx_length(f->desc.gravity);
